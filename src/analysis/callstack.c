@@ -129,8 +129,10 @@ static ntr_status take_thread_span(change *c) {
     if (has_role(c)) {
         if (returns && ntr_threads_leaves(c)) return ntr_threads_switch(c, e->target);
         if (ntr_coroutine_leaves(c)) return ntr_coroutine_switch(c, e->target);
+        if (ntr_fiber_leaves(c)) return ntr_fiber_switch(c);
     }
     if (c->stack->waits) ntr_late_note(c);
+    if (returns && c->stack->searched && ntr_fiber_raise(c, e->target, &status)) return status;
     if (returns && c->stack->searched && ntr_coroutine_find(c, e->target, &status)) return status;
     if (returns && c->cs->waiting && ntr_coroutine_return(c, e->target, &status)) return status;
     if (c->hart->guessing && c->stack->depth <= 1) {
@@ -146,7 +148,8 @@ static inline __attribute__((always_inline)) ntr_status take_span(change *c) {
             1u << NTR_SPAN_RETURN | 1u << NTR_SPAN_CO_SWAP | 1u << NTR_SPAN_TRAP_RETURN | 1u << NTR_SPAN_INDIRECT_JUMP
     };
     c->hart->stopped = HART_RUNS;
-    const bool calm = LEAVES >> c->event->end & 1 ? is_calm(c) : !c->stack->waits;
+    const bool calm =
+        LEAVES >> c->event->end & 1 ? is_calm(c) : !c->stack->waits && !(c->event->end == NTR_SPAN_JUMP && has_role(c));
     return calm ? ntr_callstack_end_span(c) : take_thread_span(c);
 }
 
@@ -167,13 +170,13 @@ static bool is_shallow(const change *c) {
     case NTR_SPAN_RETURN:
         return c->stack->depth > 1 && top->kind == NTR_FRAME_CALL && top->return_to == c->event->target &&
                !ntr_coroutine_leaves(c);
-    case NTR_SPAN_JUMP:
+    case NTR_SPAN_JUMP: return c->stack->depth > 1 && !ntr_fiber_leaves(c);
     case NTR_SPAN_TAKEN:
     case NTR_SPAN_NOT_TAKEN:
     case NTR_SPAN_CUT: return c->stack->depth > 1;
     case NTR_SPAN_INDIRECT_JUMP:
         range = ntr_callstack_range_at(c, c->event->target);
-        return c->stack->depth > 1 && !ntr_coroutine_leaves(c) &&
+        return c->stack->depth > 1 && !ntr_coroutine_leaves(c) && !ntr_fiber_leaves(c) &&
                (range->number == top->function ||
                 (ntr_function_range_begins(range, c->event->target) && !ntr_frame_is_trap(top)));
     default: return false;

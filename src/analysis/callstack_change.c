@@ -73,14 +73,16 @@ static ntr_status reposition(change *c, uint64_t address) {
     const ntr_function *landed = ntr_functions_get(c->cs->functions, function);
     size_t trap = depth_of_trap(c->stack);
     size_t depth = below_resumer(c, depth_of(c->stack, c->stack->depth, function), function);
+    const size_t below = ntr_stack_below(c->stack);
     if (c->stack->depth == 0) return NTR_OK;
+    if (below && depth <= below && !ntr_change_by_t0(c)) depth = 0; /* only exceptions end a fiber that is not known */
     if (depth && (depth >= trap || (landed && landed->linkage))) {
         ntr_callstack_pop(c, depth, false);
         return NTR_OK;
     }
     if (c->event->kind == NTR_EVENT_SPAN && landed && landed->linkage && is_generated(c, address))
         return replace_top(c, address);
-    ntr_callstack_pop(c, trap ? trap : 1, false);
+    ntr_callstack_pop(c, trap > below ? trap : below + 1, false);
     c->resumed = !ntr_callstack_is_entry(c, address);
     return replace_top(c, address);
 }
@@ -91,9 +93,7 @@ static bool is_jump_by_t0(uint64_t bits) {
     return whole ? (bits & 0xff07f) == JALR_T0 : (bits & 0xffff) == C_JR_T0 || (bits & 0xffff) == C_JALR_T0;
 }
 
-/* Returns whether the span ends with a jump to the address in t0. Only millicode returns by it, to a call that waits.
- */
-static bool jumps_by_t0(const change *c) {
+bool ntr_change_by_t0(const change *c) {
     const ntr_program *program = ntr_functions_program(c->cs->functions);
     return is_jump_by_t0(ntr_program_bits(program, ntr_event_place(c->event, c->event->last), 4));
 }
@@ -118,7 +118,7 @@ ntr_status ntr_callstack_unwind(change *c, uint64_t address) {
             ntr_callstack_pop(c, depth - 1, false);
             return NTR_OK;
         }
-    const bool enters = ntr_callstack_is_entry(c, address) || (jumps_by_t0(c) && is_generated(c, address));
+    const bool enters = ntr_callstack_is_entry(c, address) || (ntr_change_by_t0(c) && is_generated(c, address));
     return enters ? enter(c, address) : reposition(c, address);
 }
 

@@ -25,8 +25,13 @@ typedef struct stack {
     uint64_t user_context; /* ... in this scontext */
     bool new_program; /* in U-mode it will execute another program */
     bool coroutine; /* it waits until another one jumps to `resume`: coroutines.c */
-    bool searched; /* it stands for one of the coroutines that have it as `stands`; */
-    uint32_t returned; /* ... so many of its frames have returned since */
+    bool searched; /* it stands for one of the coroutines that have it as `stands`, above `below` other frames */
+    bool reperforms; /* it passes an effect on: fibers.c */
+    bool several; /* frames that are not known may be of several fibers */
+    uint32_t returned; /* of one that may continue there: so many of its frames have returned since */
+    size_t below;
+    size_t performed; /* the fiber that its handler at `performed_depth` has left: number, plus 1; 0: not known */
+    size_t performed_depth;
     uint32_t stands; /* number of the stack that may be this one, plus 1; 0: none */
     uint32_t times;  /* number of coroutines that wait so */
     uint64_t resume;
@@ -125,6 +130,13 @@ static inline size_t ntr_stack_left_trap(const stack *s, uint64_t address, bool 
     return 0;
 }
 
+/* Returns the number of frames below the innermost one whose caller is not known: 0, but for fibers (fibers.c). */
+static inline size_t ntr_stack_below(const stack *s) {
+    size_t depth = s->depth;
+    while (depth > 0 && s->frames[depth - 1].kind != NTR_FRAME_ROOT) depth--;
+    return depth ? depth - 1 : 0;
+}
+
 /* Returns the range of the function at the address, valid until the next call. */
 static inline const ntr_function_range *ntr_callstack_range_at(const change *c, uint64_t address) {
     recent_range *recent = &c->hart->recent[address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RECENT_BITS)];
@@ -176,6 +188,10 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address);
  * the frame that fits. */
 ntr_status ntr_callstack_unwind(change *c, uint64_t address);
 
+/* Returns whether the span ends with a jump to the address in t0. Only millicode returns by it, to a call that waits.
+ */
+bool ntr_change_by_t0(const change *c);
+
 /* The event is a span: the stack of its thread changes as it ends. */
 ntr_status ntr_callstack_end_span(change *c);
 
@@ -221,8 +237,37 @@ bool ntr_coroutine_find(change *c, uint64_t target, ntr_status *status);
  * from then on: ontop_fcontext calls a function like that. Errors: NTR_E_MEMORY. */
 bool ntr_coroutine_return(change *c, uint64_t target, ntr_status *status);
 
+/* Keeps frames that wait until a jump to `resume`. Stores the number of those that wait so, plus 1; 0: there are too
+ * many. The frames are not of a stack that is empty. Errors: NTR_E_MEMORY. */
+ntr_status ntr_coroutine_keep(change *c, const ntr_stack_frame *frames, size_t depth, uint64_t resume, size_t *number);
+
+/* One that waits so continues. */
+void ntr_coroutine_continues(ntr_callstack *cs, stack *s);
+
+/* The waiting coroutines that continue at `target` are those that this stack may be. Returns whether there are any. */
+bool ntr_coroutine_choose(const change *c, uint64_t target);
+
+/* Enters the frames that the coroutines have in common that the stack may be, but for those that have returned: all of
+ * one of them, if no other differs. The stack keeps `below` frames; the innermost of these is replaced by the outermost
+ * one that is entered, if that is known. The top frame is of `function`. Returns false if there are none. */
+bool ntr_coroutine_settle(change *c, size_t below, uint32_t function, ntr_status *status);
+
+/* Returns whether it is not known which coroutine the stack is, and it has not returned to the frames below. */
+bool ntr_coroutine_is_searched(stack *s);
+
 /* Any coroutine may have continued elsewhere: a part of the trace is missing, or the program was replaced. */
 void ntr_coroutine_forget(ntr_callstack *cs);
+
+/* ---- fibers.c */
+
+/* Returns whether the span leaves a fiber of OCaml for another one. */
+bool ntr_fiber_leaves(const change *c);
+
+/* It did: the stack changes. Errors: NTR_E_MEMORY. */
+ntr_status ntr_fiber_switch(change *c);
+
+/* While it is not known which fiber runs, an exception continues in a handler at `target`. As ntr_coroutine_find. */
+bool ntr_fiber_raise(change *c, uint64_t target, ntr_status *status);
 
 /* ---- late_stacks.c */
 

@@ -1,4 +1,5 @@
-/* Stacks of coroutines: which one continues when a function that changes the stack pointer is left.
+/* Stacks of coroutines: which one continues when a function that changes the stack pointer is left. (Fibers of OCaml:
+ * fibers.c.)
  *
  * swapcontext and its like (roles.def) return to where another coroutine called them. The frames of the caller wait,
  * with the address at which it will continue. Those of the coroutine that continues are the waiting ones with that
@@ -62,14 +63,13 @@ static bool is_of_process(const stack *s, const ntr_context *context) {
            s->context.has_hcontext == context->has_hcontext && s->context.hcontext == context->hcontext;
 }
 
-/* Returns the waiting coroutine that has the outermost `depth` frames of the current stack, and continues there, too.
- */
-static stack *waits_alike(const change *c, size_t depth, uint64_t resume) {
+/* Returns one that waits with these frames, and continues there, too. */
+static stack *waits_alike(const change *c, const ntr_stack_frame *frames, size_t depth, uint64_t resume) {
     for (size_t i = 0; i < c->cs->stack_count; i++) {
         stack *s = &c->cs->stacks[i];
         if (!s->coroutine || s->resume != resume || s->depth != depth || !is_of_process(s, &c->hart->context)) continue;
         size_t at = depth;
-        for (const ntr_stack_frame *x = s->frames, *y = c->stack->frames; at > 0; at--)
+        for (const ntr_stack_frame *x = s->frames, *y = frames; at > 0; at--)
             if (x[at - 1].function != y[at - 1].function || x[at - 1].kind != y[at - 1].kind ||
                 x[at - 1].return_to != y[at - 1].return_to)
                 break;
@@ -78,12 +78,11 @@ static stack *waits_alike(const change *c, size_t depth, uint64_t resume) {
     return NULL;
 }
 
-/* Keeps the outermost `depth` frames for later, and leaves all. */
-static ntr_status keep(change *c, size_t depth) {
+ntr_status ntr_coroutine_keep(change *c, const ntr_stack_frame *frames, size_t depth, uint64_t resume, size_t *number) {
     ntr_callstack *cs = c->cs;
     const size_t own = c->hart->current;
-    const uint64_t resume = c->stack->frames[depth].return_to;
-    stack *to = waits_alike(c, depth, resume);
+    stack *to = waits_alike(c, frames, depth, resume);
+    *number = to ? (size_t)(to - cs->stacks) + 1 : 0;
     if (to && to->times < UINT32_MAX) to->times++;
     for (size_t i = 0; to && i < depth; i++) to->frames[i].handle = 0; /* of which of them? */
     if (to || cs->waiting >= WAITING_MAX) return NTR_OK;
@@ -92,7 +91,7 @@ static ntr_status keep(change *c, size_t depth) {
     c->stack = &cs->stacks[own];
     to = &cs->stacks[index];
     if (ntr_reserve(cs->allocator, (void **)&to->frames, &to->capacity, depth, sizeof *to->frames)) return NTR_E_MEMORY;
-    memcpy(to->frames, c->stack->frames, depth * sizeof *to->frames);
+    memcpy(to->frames, frames, depth * sizeof *to->frames);
     to->depth = depth;
     to->src = c->hart->src;
     to->context = c->hart->context;
@@ -101,6 +100,16 @@ static ntr_status keep(change *c, size_t depth) {
     to->resume = resume;
     to->times = 1;
     cs->waiting++;
+    *number = index + 1;
+    return NTR_OK;
+}
+
+/* Keeps the outermost `depth` frames for later, and leaves all. */
+static ntr_status keep(change *c, size_t depth) {
+    size_t number;
+    const ntr_status status =
+        ntr_coroutine_keep(c, c->stack->frames, depth, c->stack->frames[depth].return_to, &number);
+    if (status) return status;
     ntr_callstack_pop(c, depth, false);
     c->waits = true;
     ntr_callstack_pop(c, 0, false);
@@ -117,6 +126,10 @@ static void end_wait(ntr_callstack *cs, stack *s) {
     if (cs->waiting < WAITING_MAX) cs->waiting--;
 }
 
+void ntr_coroutine_continues(ntr_callstack *cs, stack *s) {
+    if (!--s->times) end_wait(cs, s);
+}
+
 /* What the coroutines that a stack may be have in common. */
 typedef struct in_common {
     const stack *one;
@@ -128,14 +141,14 @@ static const ntr_stack_frame *frame_below(const stack *s, size_t above) {
     return above < s->depth ? &s->frames[s->depth - 1 - above] : NULL;
 }
 
-/* Compares two, but for the innermost `returned` frames. */
-static void compare(in_common *common, const stack *s, size_t returned) {
+/* Compares two, but for the frames that have returned. */
+static void compare(in_common *common, const stack *s) {
     size_t equal = 0;
     const ntr_stack_frame *x, *y;
     bool callers = true;
     do {
-        x = frame_below(common->one, returned + equal);
-        y = frame_below(s, returned + equal);
+        x = frame_below(common->one, common->one->returned + equal);
+        y = frame_below(s, s->returned + equal);
         if (!x || !y || !callers || x->function != y->function || x->kind != y->kind) break;
         callers = x->return_to == y->return_to;
         equal++;
@@ -144,46 +157,55 @@ static void compare(in_common *common, const stack *s, size_t returned) {
     if (equal < common->frames) common->frames = equal;
 }
 
-static in_common common_of(const change *c, size_t returned) {
+static in_common common_of(const change *c) {
     const ntr_callstack *cs = c->cs;
     in_common common = {.all = cs->waiting < WAITING_MAX};
     for (size_t i = 0; i < cs->stack_count; i++) {
         const stack *s = &cs->stacks[i];
         if (!s->coroutine || s->stands != c->hart->current + 1) continue;
         if (common.one)
-            compare(&common, s, returned);
+            compare(&common, s);
         else
-            common = (in_common){.one = s, .frames = s->depth - returned, .all = common.all};
+            common = (in_common){.one = s, .frames = s->depth - s->returned, .all = common.all};
     }
     return common;
 }
 
-/* Enters the frames that the coroutines have in common that the stack may be, but for the innermost `returned`: all of
- * one of them, if no other differs. The top frame is in the function at `target`. Returns false if there are none. */
-static bool settle(change *c, size_t returned, uint64_t target, ntr_status *status) {
-    const in_common common = common_of(c, returned);
-    stack *from = c->cs->stacks + (common.one ? common.one - c->cs->stacks : 0);
-    const uint32_t function = ntr_callstack_range_at(c, target)->number;
+bool ntr_coroutine_settle(change *c, size_t below, uint32_t function, ntr_status *status) {
+    ntr_callstack *cs = c->cs;
+    const in_common common = common_of(c);
+    stack *from = cs->stacks + (common.one ? common.one - cs->stacks : 0);
     c->stack->searched = common.one && !common.all;
     if (!common.one) return false;
-    const size_t frames = common.frames && c->cs->waiting < WAITING_MAX ? common.frames : 1;
-    ntr_callstack_pop(c, 0, false);
+    const size_t frames = common.frames && cs->waiting < WAITING_MAX ? common.frames : 1;
+    const bool attached = below && common.all && from->frames[0].kind != NTR_FRAME_ROOT;
+    const ntr_stack_frame link = attached ? c->stack->frames[below - 1] : (ntr_stack_frame){0};
+    ntr_callstack_pop(c, below - attached, false);
     c->resumed = true;
     for (size_t left = frames; left > 0 && *status == NTR_OK; left--) {
-        ntr_stack_frame frame = *frame_below(from, returned + left - 1);
+        ntr_stack_frame frame = *frame_below(from, from->returned + left - 1);
         if (left == 1) frame.function = function;
-        if (left == frames && !common.all) frame.kind = NTR_FRAME_ROOT;
+        if (left == frames && attached) {
+            frame.kind = link.kind;
+            frame.site = link.site;
+            frame.return_to = link.return_to;
+        } else if (left == frames && !common.all) {
+            frame.kind = NTR_FRAME_ROOT;
+            frame.site = 0;
+        }
         if (!common.all) frame.handle = 0;
         *status = ntr_callstack_push(c, frame, false);
     }
     c->resumed = false;
-    c->stack->returned = (uint32_t)(returned + frames - 1);
-    if (common.all && !--from->times) end_wait(c->cs, from);
+    c->stack->below = below;
+    for (size_t i = 0; i < cs->stack_count; i++)
+        if (cs->stacks[i].coroutine && cs->stacks[i].stands == c->hart->current + 1)
+            cs->stacks[i].returned += (uint32_t)(frames - 1);
+    if (common.all) ntr_coroutine_continues(cs, from);
     return true;
 }
 
-/* The waiting coroutines that continue at `target` are those that this stack may be. Returns whether there are any. */
-static bool choose(const change *c, uint64_t target) {
+bool ntr_coroutine_choose(const change *c, uint64_t target) {
     ntr_callstack *cs = c->cs;
     const uint32_t stands = (uint32_t)c->hart->current + 1;
     bool any = false;
@@ -194,6 +216,7 @@ static bool choose(const change *c, uint64_t target) {
             if (s->stands && s->stands != stands)
                 cs->stacks[s->stands - 1].searched = false; /* one less to choose from */
             s->stands = stands;
+            s->returned = 0;
             any = true;
         } else if (s->stands == stands) {
             s->stands = 0;
@@ -206,12 +229,12 @@ ntr_status ntr_coroutine_switch(change *c, uint64_t target) {
     const size_t kept = frames_kept(c);
     const bool sets = role_at(c, c->stack->depth - 1) == NTR_OS_SET;
     if (kept && keep(c, kept) != NTR_OK) return NTR_E_MEMORY;
-    const bool any = choose(c, target);
+    const bool any = ntr_coroutine_choose(c, target);
     c->cs->swapped = true;
     c->stack->searched = false;
     if (sets && !any) return ntr_callstack_unwind(c, target); /* to a frame of its own, like longjmp */
     ntr_status status = NTR_OK;
-    if (settle(c, 0, target, &status)) return status;
+    if (ntr_coroutine_settle(c, 0, ntr_callstack_range_at(c, target)->number, &status)) return status;
     ntr_callstack_pop(c, 0, false);
     c->resumed = !ntr_callstack_is_entry(c, target);
     status = ntr_callstack_root(c, target);
@@ -219,29 +242,42 @@ ntr_status ntr_coroutine_switch(change *c, uint64_t target) {
     return status;
 }
 
-static bool is_awaited_above_first(const stack *s, uint64_t target) {
-    for (size_t depth = s->depth; depth > 1; depth--)
+static bool is_awaited_above(const stack *s, size_t first, uint64_t target) {
+    for (size_t depth = s->depth; depth > first; depth--)
         if (s->frames[depth - 1].return_to == target) return true;
     return false;
+}
+
+bool ntr_coroutine_is_searched(stack *s) {
+    s->searched &= s->depth > s->below && s->frames[s->below].kind == NTR_FRAME_ROOT;
+    return s->searched;
 }
 
 bool ntr_coroutine_find(change *c, uint64_t target, ntr_status *status) {
     ntr_callstack *cs = c->cs;
     stack *own = c->stack;
-    if (is_awaited_above_first(own, target) || ntr_callstack_is_entry(c, target)) return false;
+    const size_t below = own->below;
+    if (!ntr_coroutine_is_searched(own) || is_awaited_above(own, below + 1, target) ||
+        ntr_callstack_is_entry(c, target))
+        return false;
+    if (below && ntr_change_by_t0(c)) return false; /* fibers.c */
     for (size_t i = 0; i < cs->stack_count; i++) {
         stack *s = &cs->stacks[i];
         if (!s->coroutine || s->stands != c->hart->current + 1) continue;
-        const ntr_stack_frame *frame = own->depth == 1 ? frame_below(s, own->returned) : NULL;
+        const ntr_stack_frame *frame = own->depth == below + 1 ? frame_below(s, s->returned) : NULL;
         const bool fits =
-            frame && own->returned + 1 < s->depth && frame->kind == NTR_FRAME_CALL && frame->return_to == target;
-        if (!fits) s->stands = 0;
+            frame && s->returned + 1 < s->depth && frame->kind == NTR_FRAME_CALL && frame->return_to == target;
+        if (fits)
+            s->returned++;
+        else
+            s->stands = 0;
     }
-    return settle(c, own->returned + 1, target, status);
+    return ntr_coroutine_settle(c, below, ntr_callstack_range_at(c, target)->number, status);
 }
 
 bool ntr_coroutine_return(change *c, uint64_t target, ntr_status *status) {
-    return c->stack->depth == 1 && !c->stack->searched && choose(c, target) && settle(c, 0, target, status);
+    return c->stack->depth == 1 && !c->stack->searched && ntr_coroutine_choose(c, target) &&
+           ntr_coroutine_settle(c, 0, ntr_callstack_range_at(c, target)->number, status);
 }
 
 void ntr_coroutine_forget(ntr_callstack *cs) {

@@ -18,8 +18,9 @@ enum { FAILURES_MOST = 4 }; /* the longest pause is 2 to the power of this, in p
 
 void ntr_pass_follow_calls(ntr_replay *r) {
     ntr_symbol symbol;
-    /* a kernel that switches threads: returns go to other stacks */
-    const bool switches = ntr_program_find(r->decoder_config.program, "__switch_to", &symbol) == NTR_OK;
+    /* a kernel that switches threads: returns go to other stacks; fibers of OCaml: so do direct jumps */
+    const bool switches = ntr_program_find(r->decoder_config.program, "__switch_to", &symbol) == NTR_OK ||
+                          ntr_program_find(r->decoder_config.program, "caml_perform", &symbol) == NTR_OK;
     if (switches)
         r->part.pause = UINT32_MAX;
     else

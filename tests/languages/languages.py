@@ -34,6 +34,7 @@ OCAML = "ocaml-nox ocaml-base-nox ocaml ocaml-base libstdlib-ocaml-dev libstdlib
 # functions in which some registers are those of the frame that they continue.
 Language = collections.namedtuple("Language", "source build calls roots restores")
 RESTORES = {"__longjmp", "uw_install_context_1", "_Unwind_RaiseException", "_Unwind_Resume", "_Unwind_ForcedUnwind", "_Unwind_Resume_or_Rethrow"}
+FIBERS = {"caml_perform", "caml_resume", "caml_runstack", "camlStdlib__Effect.effc_501"}
 
 
 def compiler(*names):
@@ -114,9 +115,12 @@ LANGUAGES = {
                          {"_start", "__start_context"}, RESTORES),
     "OCaml": Language("work.ml", ocaml, {"camlWork.fibonacci": 465, "camlWork.leaf": 239, "camlWork.deep": 70, "camlWork.attempt": 7,
                                          "camlWork.twice": 50}, {"_start"}, RESTORES),
-    # A handler of an effect is shown below the fiber that performed it (docs/languages.md): no stacks.
+    # GDB shows the fiber that continues while a function of the runtime is still executed. It doubles the frame of a function that ends with a call.
     "effects": Language("effects.ml", ocaml, {"camlEffects.leaf": 62, "camlEffects.yield": 93, "camlEffects.squares": 1, "camlEffects.next": 93,
-                                              "camlEffects.start": 3}, None, RESTORES),
+                                              "camlEffects.start": 3}, {"_start"}, RESTORES | FIBERS),
+    "effects that are passed on": Language("nested.ml", ocaml, {
+        "camlNested.leaf": 160, "camlNested.ask": 50, "camlNested.tell": 20, "camlNested.inner": 10, "camlNested.failing": 10, "camlNested.ends": 10,
+        "camlNested.cleans": 10, "camlNested.both": 10, "camlNested.catches": 10}, {"_start"}, RESTORES | FIBERS),
     # LLVM makes a loop of the second call of fibonacci.
     "Rust": Language("work.rs", rust, {"work::fibonacci": 233, "work::deep": 70, "work::attempt": 7, "work::twice": 50,
                                        "<work::Round as work::Shape>::area": 10, "<work::Square as work::Shape>::area": 10}, {"_start"}, RESTORES),
@@ -176,13 +180,15 @@ def symbols(path):
     return lambda at: rows[bisect.bisect_right(starts, at) - 1][1] if at >= starts[0] else ""
 
 
-def after_restore(path):
-    """Addresses between the load of ra, or the release of the stack, and the return: LLVM before version 20 does not describe them."""
+def after_restore(path, handlers):
+    """Addresses between the load of ra, or the release of the stack, and the return: LLVM before version 20 does not describe them. `handlers`: and
+    behind the instruction that makes room for a handler of exceptions: OCaml describes it from the next one."""
     text = subprocess.run([GNU + "objdump", "-d", "--no-show-raw-insn", path], stdout=subprocess.PIPE, text=True, check=True).stdout
-    found, restored = set(), False
+    found, restored, pushed = set(), False, False
     for address, words in re.findall(r"(?m)^ +([0-9a-f]+):\t(.*)$", text):
-        if restored:
+        if restored or pushed:
             found.add(int(address, 16))
+        pushed = handlers and words == "add\tsp,sp,-16"
         if re.match(r"ld\tra,|addi?\tsp,sp,[1-9]", words):
             restored = True
         elif re.match(r"(ret|j|jr|tail|jal|jalr|b\w+)\b", words):
@@ -234,9 +240,10 @@ def same(theirs, ours):
 
 def stacks(name):
     language, path = LANGUAGES[name], built(name, "-O1")
-    symbol, has_rules, restored = symbols(path), described(path), after_restore(path)
+    fibers = FIBERS <= language.restores
+    symbol, has_rules, restored = symbols(path), described(path), after_restore(path, fibers)
     # A garbage collector and a scheduler run when they like; their first executions are at other times.
-    own = r"^(main|sort)\." if language.build is go else ""
+    own = r"^(main|sort)\." if language.build is go else r"^caml([EN]|Stdlib__Effect|_(apply|re|perform|runstack))" if fibers else ""
     rows = Run("profile", "--by", "instruction", "--top", "100000000", "--format", "jsonl", path + ".ntrace").rows()
     addresses = sorted({int(row["address"], 16) for row in rows if row.get("image") == path and re.search(own, row.get("function") or "")})
     addresses = [address for address in addresses if has_rules(address) and symbol(address) != "_start"]  # GDB begins there
@@ -245,15 +252,17 @@ def stacks(name):
     equal(len(theirs), len(chosen), "addresses at which GDB stopped")
     equals, explained, different = 0, 0, []
     for address, frames in theirs.items():
-        if symbol(frames[-1]) not in language.roots or not all(map(has_rules, frames[:-1])):
-            continue  # GDB has guessed
         mine = ours[address]
+        if fibers and symbol(frames[-1]).startswith("caml"):
+            mine = mine[:len(frames)]  # GDB ends where a fiber's stack ends
+        elif symbol(frames[-1]) not in language.roots or not all(map(has_rules, frames[:-1])):
+            continue  # GDB has guessed
         if symbol(frames[-1]) == "runtime.goexit.abi0":  # it is below the first function of a goroutine, and has not called it
             frames = frames[:-1]
         if same(frames, mine):
             equals += 1
-        elif address in restored or symbol(address) in language.restores:
-            explained += 1
+        elif address in restored or symbol(address) in language.restores or (fibers and 0 in mine and same(frames[:mine.index(0)], mine[:mine.index(0)])):
+            explained += 1  # (0: one of several fibers, and it is not known which)
         else:
             different.append((hex(address), [symbol(at) for at in frames], [symbol(at) for at in mine]))
     note(f"{name}: {equals} stacks are equal, {explained} differ where registers are those of another frame, {len(different)} differ")

@@ -1,4 +1,5 @@
-/* Which coroutine continues where swapcontext or gogo is left: the frames, from the innermost one. */
+/* Which coroutine continues where swapcontext or gogo is left, and which fiber where OCaml's functions are left: the
+ * frames, from the innermost one. */
 #include "../test.h"
 
 #include "../program/elf_builder.h"
@@ -7,11 +8,29 @@
 
 #include <string.h>
 
-enum { SIZE = 0x20 };
+enum { SIZE = 0x20, RAISES = 0x1a };
 
-static const char *const functions[] = {"start",      "first",           "second", "yield",         "swapcontext",
-                                        "setcontext", "runtime.execute", "gogo",   "runtime.mcall", "getcontext"};
-enum { START, FIRST, SECOND, YIELD, SWAP, SET, EXECUTE, GOGO, MCALL, GET };
+static const char *const functions[] = {"start",         "first",          "second",          "yield",
+                                        "swapcontext",   "setcontext",     "runtime.execute", "gogo",
+                                        "runtime.mcall", "getcontext",     "caml_runstack",   "caml_perform",
+                                        "caml_resume",   "caml_reperform", "caml_c_call"};
+enum {
+    START,
+    FIRST,
+    SECOND,
+    YIELD,
+    SWAP,
+    SET,
+    EXECUTE,
+    GOGO,
+    MCALL,
+    GET,
+    RUNSTACK,
+    PERFORM,
+    RESUME,
+    REPERFORM,
+    C_CALL
+};
 
 static elf_builder elf;
 static ntr_program *program;
@@ -50,6 +69,7 @@ static int begin(void **state) {
     elf_segment(&elf, 1, CODE_AT, TEXT_ADDRESS, CODE_MAX, CODE_MAX);
     for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++)
         elf_symbol(&elf, functions[i], 0x12, 1, at(i, 0), SIZE);
+    elf_put(&elf, CODE_AT + SECOND * SIZE + RAISES + 2, 2, 0x8282); /* jr t0 */
     elf_arch(&elf, "rv64gc");
     ntr_program_new(NULL, &program);
     if (elf_write(&elf) || ntr_program_add_elf(program, elf.path, NULL) != NTR_OK) return -1;
@@ -223,6 +243,149 @@ static void goroutines(void **state) {
     assert_int_equal(calls_of("yield"), 1);
 }
 
+/* ---- fibers: a handler is the function `get`, and what a fiber continues with is `execute` */
+
+/* `from` begins a fiber, whose first function calls `function`. */
+static void fiber(unsigned from, unsigned halfword, unsigned first, unsigned at_call, unsigned function) {
+    call(from, halfword, RUNSTACK);
+    call(RUNSTACK, 0, first);
+    call(first, at_call, function);
+}
+
+static void perform(unsigned from, unsigned halfword) {
+    call(from, halfword, PERFORM);
+    go(at(PERFORM, 0), NTR_SPAN_JUMP, at(GET, 0));
+}
+
+static void returns(unsigned from, unsigned to, unsigned halfword) {
+    go(at(from, 0), NTR_SPAN_RETURN, at(to, halfword));
+}
+
+static void resume(unsigned from, unsigned halfword) {
+    call(from, halfword, RESUME);
+    go(at(RESUME, 0), NTR_SPAN_INDIRECT_JUMP, at(EXECUTE, 0));
+}
+
+/* The handler takes the place of the fiber, which continues on top of another function than the one that began it. */
+static void one_fiber(void **state) {
+    (void)state;
+    fiber(START, 0, FIRST, 0, SECOND);
+    is("second first caml_runstack start", at(SECOND, 0));
+    perform(SECOND, 2);
+    is("getcontext start", at(GET, 0));
+    returns(GET, START, 2);
+    call(START, 2, GET);
+    resume(GET, 0);
+    is("runtime.execute second first caml_runstack getcontext start", at(EXECUTE, 0));
+    returns(EXECUTE, SECOND, 4);
+    returns(SECOND, FIRST, 2);
+    returns(FIRST, RUNSTACK, 2);
+    is("caml_runstack getcontext start", at(RUNSTACK, 2));
+    go(at(RUNSTACK, 4), NTR_SPAN_RETURN, at(GET, 0)); /* jr t0: the handler of the result */
+    returns(GET, GET, 2);
+    is("getcontext start", at(GET, 2));
+    assert_int_equal(calls_of("first"), 1);
+    assert_int_equal(calls_of("second"), 1);
+    assert_int_equal(calls_of("caml_runstack"), 1);
+    assert_int_equal(calls_of("getcontext"), 3);
+    assert_int_equal(calls_of("runtime.execute"), 1);
+}
+
+/* Fibers that wait in one function: their callers are known after a return, those of caml_resume always. */
+static void some_fibers(void **state) {
+    (void)state;
+    fiber(START, 0, FIRST, 0, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    fiber(START, 0, FIRST, 2, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    fiber(START, 0, YIELD, 0, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    resume(START, 4);
+    is("runtime.execute second caml_resume start", at(EXECUTE, 0));
+    returns(EXECUTE, SECOND, 4);
+    is("second caml_resume start", at(SECOND, 4));
+    call(SECOND, 6, FIRST);
+    is("first second caml_resume start", at(FIRST, 0));
+    returns(FIRST, SECOND, 8);
+    returns(SECOND, FIRST, 4);
+    is("first caml_runstack start", at(FIRST, 4));
+    perform(FIRST, 6);
+    is("getcontext start", at(GET, 0));
+    returns(GET, START, 6);
+    resume(START, 8);
+    returns(EXECUTE, FIRST, 8); /* the other ones wait elsewhere */
+    is("first caml_runstack start", at(FIRST, 8));
+    perform(FIRST, 8);
+    returns(GET, START, 10);
+    resume(START, 10);
+    returns(EXECUTE, SECOND, 4);
+    perform(SECOND, 10); /* the handler is that of one of them, and its caller is known */
+    is("getcontext start", at(GET, 0));
+    returns(GET, START, 12);
+    is("start", at(START, 12));
+    assert_int_equal(calls_of("second"), 3);
+}
+
+/* A fiber that is not known ends: the functions below are those of who continued it. */
+static void unknown_fiber(void **state) {
+    (void)state;
+    fiber(START, 0, FIRST, 0, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    fiber(START, 0, YIELD, 0, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    call(START, 2, FIRST);
+    resume(FIRST, 4);
+    returns(EXECUTE, SECOND, 4);
+    go(at(SECOND, 4), NTR_SPAN_RETURN, at(FIRST, 12)); /* fits neither, and is not the function that continued it */
+    is("first caml_resume first start", at(FIRST, 12));
+    returns(FIRST, FIRST, 6);
+    is("first start", at(FIRST, 6));
+}
+
+/* An exception shows the fiber, too: only one has the function of its handler. */
+static void raised(void **state) {
+    (void)state;
+    fiber(START, 0, FIRST, 0, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    fiber(START, 0, YIELD, 0, SECOND), perform(SECOND, 2), returns(GET, START, 2);
+    resume(START, 4);
+    returns(EXECUTE, SECOND, 4);
+    go(at(SECOND, 0) + RAISES, NTR_SPAN_RETURN, at(YIELD, 8));
+    is("yield caml_runstack start", at(YIELD, 8));
+    returns(YIELD, START, 6);
+    is("start", at(START, 6));
+}
+
+/* An effect that the inner fiber's handler does not know goes to the outer one, and all of both waits. */
+static void passed_on(void **state) {
+    (void)state;
+    fiber(START, 0, FIRST, 0, RUNSTACK);
+    call(RUNSTACK, 4, SECOND);
+    perform(SECOND, 2);
+    is("getcontext first caml_runstack start", at(GET, 0));
+    go(at(GET, 2), NTR_SPAN_JUMP, at(REPERFORM, 0));
+    go(at(REPERFORM, 0), NTR_SPAN_JUMP, at(PERFORM, 4));
+    go(at(PERFORM, 4), NTR_SPAN_JUMP, at(GET, 0));
+    is("getcontext start", at(GET, 0));
+    resume(GET, 4);
+    returns(EXECUTE, SECOND, 4);
+    is("second caml_runstack first caml_runstack getcontext start", at(SECOND, 4));
+    /* without a handler, it comes back */
+    call(SECOND, 4, PERFORM);
+    go(at(PERFORM, 0), NTR_SPAN_JUMP, at(GET, 0));
+    is("getcontext first caml_runstack getcontext start", at(GET, 0));
+    go(at(GET, 2), NTR_SPAN_JUMP, at(REPERFORM, 0));
+    go(at(REPERFORM, 0), NTR_SPAN_JUMP, at(PERFORM, 4));
+    go(at(PERFORM, 4), NTR_SPAN_JUMP, at(C_CALL, 0));
+    is("caml_c_call second caml_runstack first caml_runstack getcontext start", at(C_CALL, 0));
+    /* of two fibers that are not known, the inner one performs */
+    call(C_CALL, 0, PERFORM);
+    go(at(PERFORM, 0), NTR_SPAN_JUMP, at(GET, 0));
+    go(at(GET, 2), NTR_SPAN_JUMP, at(REPERFORM, 0));
+    go(at(REPERFORM, 0), NTR_SPAN_JUMP, at(PERFORM, 4));
+    go(at(PERFORM, 4), NTR_SPAN_JUMP, at(GET, 0));
+    fiber(GET, 2, FIRST, 0, SECOND), perform(SECOND, 2), returns(GET, GET, 4);
+    resume(GET, 6);
+    is("runtime.execute caml_resume getcontext getcontext start", at(EXECUTE, 0));
+    returns(EXECUTE, YIELD, 4); /* no such place */
+    perform(YIELD, 4);
+    is("getcontext caml_resume getcontext getcontext start", at(GET, 0));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(own_places, begin, end),
@@ -231,6 +394,11 @@ int main(void) {
         cmocka_unit_test_setup_teardown(setcontext_goes_back, begin, end),
         cmocka_unit_test_setup_teardown(goroutines, begin, end),
         cmocka_unit_test_setup_teardown(equal_ones, begin, end),
+        cmocka_unit_test_setup_teardown(one_fiber, begin, end),
+        cmocka_unit_test_setup_teardown(some_fibers, begin, end),
+        cmocka_unit_test_setup_teardown(unknown_fiber, begin, end),
+        cmocka_unit_test_setup_teardown(raised, begin, end),
+        cmocka_unit_test_setup_teardown(passed_on, begin, end),
     };
     return cmocka_run_group_tests_name("coroutines", tests, NULL, NULL);
 }
