@@ -164,6 +164,20 @@ static void add_host_line(char *line) {
     add_line(start - channel->head.guest_base, stop - start, offset, path);
 }
 
+/* QEMU 8.2 and later give the program a vDSO, in memory without a name. The reader gets it as a file that is open.
+ * `line`: of /proc/PID/maps. */
+static void add_vdso(const char *line) {
+    char *at;
+    const uint64_t start = strtoull(line, &at, 16), stop = *at == '-' ? strtoull(at + 1, &at, 16) : 0;
+
+    if (strncmp(at, " r--p ", 6) != 0 || strchr(at, '/') || strchr(at, '[') || start < channel->head.guest_base) return;
+    const int fd = vdso_file((const uint8_t *)start, stop - start); // NOLINT(performance-no-int-to-ptr)
+    if (fd < 0) return;
+    add_line(start - channel->head.guest_base, stop - start, 0, "/memfd:[vdso] (deleted)");
+    wait_for_reader();
+    close(fd);
+}
+
 /* The files that are mapped from `start` to `end`, guest addresses. */
 static void add_host_lines(uint64_t start, uint64_t end) {
     char line[PATH_MAX + 128];
@@ -171,7 +185,9 @@ static void add_host_lines(uint64_t start, uint64_t end) {
     if (!maps) return;
     while (fgets(line, sizeof line, maps)) {
         const uint64_t first = strtoull(line, NULL, 16) - channel->head.guest_base;
-        if (first >= start && first < end) add_host_line(line);
+        if (first < start || first >= end) continue;
+        add_vdso(line);
+        add_host_line(line);
     }
     fclose(maps);
 }

@@ -211,4 +211,10 @@ uint64_t maps_name_sizes(void);
 /* The line of the list, from 1, whose file is mapped at the address; 0: none. */
 uint32_t maps_file(uint64_t address, bool *memory);
 
+/* ---- vdso.c */
+
+/* Returns a new open file, an ELF file with the symbols of the vDSO whose memory this is; -1: it is none, or there is
+ * no file. */
+int vdso_file(const uint8_t *bytes, uint64_t size);
+
 #endif

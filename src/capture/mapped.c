@@ -173,6 +173,7 @@ static ntr_status copy_mapped(struct ntr_capture_record *record, struct ntr_capt
     const bool found = find_source(record, path, source);
 
     if (is_deleted(path)) path[strlen(path) - (sizeof deleted - 1)] = 0;
+    if (strcmp(path, "/memfd:[vdso]") == 0) path += strlen("/memfd:");
     mapping->path = ntr_capture_record_text(record, path);
     if (!found || (!ntr_capture_elf_read(source, &elf) && errno)) {
         note_unread(record, path);
