@@ -163,7 +163,8 @@ static const struct check checks[] = {
     {"disassembler", find_llvm, false, "instructions as text: decode --show insn, view, report",
      "apt install libllvm19 (or the LLVM of this system)"},
     {"debug files", find_debug_files, false, "lines and names of programs without debug information",
-     "apt install libdebuginfod1; export DEBUGINFOD_URLS=https://debuginfod.debian.net"},
+     "apt install libdebuginfod1t64 (Debian 12: libdebuginfod1); export DEBUGINFOD_URLS=https://debuginfod.debian.net "
+     "(Ubuntu: https://debuginfod.ubuntu.com)"},
     {"trace hardware", find_hardware, false, "ntrace capture --linux and --mem, on a board",
      "run it on the board as root; other boards: --openocd, --gdb"},
 };

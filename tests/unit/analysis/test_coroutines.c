@@ -243,6 +243,19 @@ static void goroutines(void **state) {
     assert_int_equal(calls_of("yield"), 1);
 }
 
+/* Go continues the function that has recovered from a panic by t0, behind the call that ended so: this is no call. */
+static void recovered(void **state) {
+    (void)state;
+    call(START, 0, FIRST);
+    call(FIRST, 0, YIELD);
+    call(YIELD, 0, SECOND);
+    go(at(SECOND, 0) + RAISES, NTR_SPAN_RETURN, at(FIRST, 8));
+    is("first start", at(FIRST, 8));
+    go(at(FIRST, 8), NTR_SPAN_RETURN, at(START, 2));
+    is("start", at(START, 2));
+    assert_int_equal(calls_of("first"), 1);
+}
+
 /* ---- fibers: a handler is the function `get`, and what a fiber continues with is `execute` */
 
 /* `from` begins a fiber, whose first function calls `function`. */
@@ -394,6 +407,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(setcontext_goes_back, begin, end),
         cmocka_unit_test_setup_teardown(goroutines, begin, end),
         cmocka_unit_test_setup_teardown(equal_ones, begin, end),
+        cmocka_unit_test_setup_teardown(recovered, begin, end),
         cmocka_unit_test_setup_teardown(one_fiber, begin, end),
         cmocka_unit_test_setup_teardown(some_fibers, begin, end),
         cmocka_unit_test_setup_teardown(unknown_fiber, begin, end),
