@@ -109,7 +109,6 @@ def accepted(source, compiler, level):
 
 
 case("a map of strings -O2, as it was once refused: lcov 2 adds, sums and draws it", "map.cc", GXX, "-O2")(accepted)
-case("lambdas, local classes, exceptions -O2", "inside.cc", GXX, "-O2")(accepted)
 for each_level in LEVELS:
     case(f"a map of strings {each_level}, gcc", "map.cc", GXX, each_level, long=True)(accepted)
     case(f"lambdas, local classes, exceptions {each_level}, gcc", "inside.cc", GXX, each_level, long=True)(accepted)

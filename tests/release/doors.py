@@ -53,10 +53,10 @@ def with_ports(text, ports):
 
 
 @case("for verification engineers", "for-verification")
-@case("for firmware engineers", "for-firmware")
-@case("for Linux performance engineers", "for-linux")
+@case("for firmware engineers", "for-firmware", long=True)
+@case("for Linux performance engineers", "for-linux", long=True)
 @case("for certification engineers", "for-certification")
-@case("for owners of a SpacemiT K3", "for-k3")
+@case("for owners of a SpacemiT K3", "for-k3", long=True)
 def page(name):
     path = os.path.join(ROOT, "docs", name + ".md")
     for tool in NEEDS[name]:
