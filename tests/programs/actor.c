@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 3, SLOTS = 16, SLOT_BYTES = 65536, FIRST_OF_LOADER = 8, LOG_BYTES = 1 << 20 };
+enum { THREADS = 3, SLOTS = 16, SLOT_BYTES = 65536, FIRST_OF_LOADER = 8, LOG_BYTES = 1 << 20, WORDS = 8 };
 #define SLOT_ADDRESS(k) ((char *)0x3000000000 + (k)*SLOT_BYTES)
 #define NAMED2(a, b) a##b
 #define NAMED(a, b) NAMED2(a, b)
@@ -46,8 +46,7 @@ static size_t log_size;
 static const char *steps_file, *truth_file, *naming;
 static FILE *names;
 static pthread_barrier_t before, after;
-static char line[256]; /* the step that is performed */
-static char next_naming[8];
+static const char *words[WORDS]; /* of the step that is performed. Not by sscanf(), which would be half of the trace */
 
 #ifdef SPACE /* puts the functions of two programs to different addresses */
 int NAMED(space_, PROGRAM)(int n) { return n * n * 7 + n / 3 + n % 5; }
@@ -68,7 +67,13 @@ static void write_all(const char *path, const char *text, size_t size) {
 /* Generated code is called by names that are told only. */
 static void note_calls(int thread, const char *name, int n) {
     if (*naming == 'n' && strncmp(name, "made_", 5) == 0) return;
-    while (n-- > 0) log_size += sprintf(log_text + log_size, "%d %s\n", thread, name);
+    size_t length = strlen(name);
+    while (n-- > 0) {
+        char *to = log_text + log_size;
+        to[0] = '0' + thread, to[1] = ' ', to[length + 2] = '\n';
+        memcpy(to + 2, name, length);
+        log_size += length + 3;
+    }
 }
 
 static uint64_t now(void) {
@@ -123,7 +128,7 @@ static void generate(struct slot *s, char *base, const char *name, int at, int e
     *p++ = 0x00008067;
     __builtin___clear_cache((char *)s->code, (char *)p);
     s->entry = (function *)s->code;
-    snprintf(s->name, sizeof s->name, "%s", name);
+    strcpy(s->name, name);
     name_code(name, s->code, (char *)p - (char *)s->code);
 }
 
@@ -137,7 +142,7 @@ static void load(struct slot *s, char *base, const char *path, long offset, cons
     mmap(base, SLOT_BYTES, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file, 0);
     close(file);
     s->entry = (function *)(base + offset);
-    snprintf(s->name, sizeof s->name, "%s", name);
+    strcpy(s->name, name);
 }
 
 static void execute(const char *path, const char *script) {
@@ -147,69 +152,72 @@ static void execute(const char *path, const char *script) {
     _exit(8);
 }
 
+static long number(int word, int base) {
+    long value = 0;
+    for (const char *p = words[word]; *p; p++) value = value * base + (*p <= '9' ? *p - '0' : *p - 'a' + 10);
+    return value;
+}
+
 /* A step for this thread. */
 static void perform(int thread) {
-    char kind, path[64], name[64];
-    int of, k, at, n, m;
-    long offset;
-
-    kind = line[0];
+    char kind = words[0][0];
     if (kind == 'a') {
-        sscanf(line, "a %d %d", &k, &n);
-        for (int i = 0; i < n; i++) slots[k].entry(i, 3);
+        struct slot *of_all = &slots[number(1, 10)];
+        int times = number(2, 10);
+        for (int i = 0; i < times; i++) of_all->entry(i, 3);
         if (thread == 0)
-            for (int t = 0; t < THREADS; t++) note_calls(t, slots[k].name, n);
+            for (int t = 0; t < THREADS; t++) note_calls(t, of_all->name, times);
         return;
     }
-    sscanf(line + 1, "%d %d", &of, &k);
-    if (of != thread) return;
+    if (number(1, 10) != thread) return;
+    int k = kind == 'x' ? 0 : number(2, 10);
     struct slot *s = &slots[k < SLOTS ? k : 0];
     char *base = SLOT_ADDRESS(k);
     if (kind == 'l') {
-        sscanf(line, "l %d %d %63s %lx %63s", &of, &k, path, &offset, name);
-        load(s, base, path, offset, name);
+        load(s, base, words[3], number(4, 16), words[5]);
     } else if (kind == 'o') {
 #ifdef DYNAMIC
-        sscanf(line, "o %d %d %63s %63s", &of, &k, path, name);
-        s->library = dlopen(path, RTLD_NOW);
+        s->library = dlopen(words[3], RTLD_NOW);
         if (!s->library) _exit(7);
-        s->entry = (function *)dlsym(s->library, name);
-        strcpy(s->name, name);
+        s->entry = (function *)dlsym(s->library, words[4]);
+        strcpy(s->name, words[4]);
     } else if (kind == 'k') {
         dlclose(s->library);
 #endif
     } else if (kind == 'g') {
-        sscanf(line, "g %d %d %63s %d %d %d", &of, &k, name, &at, &n, &m);
-        generate(s, base, name, at, n, m);
+        generate(s, base, words[3], number(4, 10), number(5, 10), number(6, 10));
     } else if (kind == 'p') {
-        sscanf(line, "p %d %d %d", &of, &k, &n);
-        patch(s, n);
+        patch(s, number(3, 10));
     } else if (kind == 'u') {
         munmap(base, SLOT_BYTES);
     } else if (kind == 'c') {
-        sscanf(line, "c %d %d %d", &of, &k, &n);
-        for (int i = 0; i < n; i++) s->entry(i, 2);
-        note_calls(thread, s->name, n);
+        int times = number(3, 10);
+        for (int i = 0; i < times; i++) s->entry(i, 2);
+        note_calls(thread, s->name, times);
     } else if (kind == 'w') {
         NAMED(own_, PROGRAM)(k);
         note_calls(thread, NAME_OF_OWN, 1);
         note_calls(thread, NAME_OF_INNER, k);
     } else if (kind == 'x') {
-        if (sscanf(line, "x %d %63s %63s %7s", &of, path, name, next_naming) == 4) naming = next_naming;
-        execute(path, name);
+        if (*words[4]) naming = words[4];
+        execute(words[2], words[3]);
     }
 }
 
 static int take_step(void) {
-    char *end = strchr(next_step, '\n');
-    if (!end) return line[0] = 0;
-    snprintf(line, sizeof line, "%.*s", (int)(end - next_step), next_step);
-    next_step = end + 1;
-    return 1;
+    for (int i = 0; i < WORDS; i++) words[i] = "";
+    for (int i = 0; i < WORDS && *next_step; i++) {
+        words[i] = next_step;
+        while (*next_step != ' ' && *next_step != '\n') next_step++;
+        char end = *next_step;
+        *next_step++ = 0;
+        if (end == '\n') break;
+    }
+    return *words[0];
 }
 
 static void *work(void *argument) {
-    while (pthread_barrier_wait(&before), line[0]) {
+    while (pthread_barrier_wait(&before), *words[0]) {
         perform((int)(intptr_t)argument);
         pthread_barrier_wait(&after);
     }

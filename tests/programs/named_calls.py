@@ -1,12 +1,14 @@
 """What each consumer of names, lines and counts says about how often functions were called: places.py and seeded.py compare it with
 how often they were."""
+import collections
 import functools
 import json
 import os
 import re
 import sqlite3
+import subprocess
 
-from harness import Run, equal
+from harness import NTRACE, Run, equal
 
 
 def by_profile(bundle, wanted, *options):
@@ -82,8 +84,11 @@ def by_events(bundle, wanted, *options):
 @functools.lru_cache(1)
 def first_instructions(bundle):
     """(address, name) of the first instructions of functions in `decode --show insn`, as text, in their order."""
+    with subprocess.Popen([NTRACE, "decode", bundle, "--show", "insn"], stdout=subprocess.PIPE) as decode:
+        lines = subprocess.run(["grep", "-Fv", "+0x"], stdin=decode.stdout, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
+    equal(decode.returncode, 0, "status of decode")
     found = []
-    for line in Run("decode", bundle, "--show", "insn").lines():
+    for line in lines:
         code, _, name = line.rpartition("  <")
         if code and "+" not in (name := name.partition(">")[0]):
             found.append((code.partition("0x")[2].partition(" ")[0], name))
@@ -122,9 +127,12 @@ def compare(bundle, truth, wanted=None, lined=lambda name: True, consumers=CONSU
     for name, consumer in consumers.items():
         expected = {function: n for function, n in truth.items() if name not in OF_LINES or lined(function)}
         equal(consumer(bundle, wanted), expected, f"{os.path.basename(bundle)}: {name}")
-    lines = Run("profile", "--by", "line", bundle, "--format", "jsonl").rows()
-    folded = re.findall(r"(?m)^(\S.*) (\d+)$", Run("flame", "--to", "folded", bundle).out)
+    lines, folded = collections.Counter(), collections.Counter()
+    for row in Run("profile", "--by", "line", bundle, "--format", "jsonl").rows():
+        lines[row.get("function")] += row["self"]
+    for stack, count in re.findall(r"(?m)^(\S.*) (\d+)$", Run("flame", "--to", "folded", bundle).out):
+        folded[stack.split(";")[-1]] += int(count)
     own = {row["function"]: row["self"] for row in Run("profile", bundle, "--format", "jsonl").rows() if wanted(row.get("function") or "")}
     for function, instructions in own.items():
-        equal(sum(row["self"] for row in lines if row.get("function") == function), instructions, f"lines of {function}")
-        equal(sum(int(count) for stack, count in folded if stack.split(";")[-1] == function), instructions, f"flame graph of {function}")
+        equal(lines[function], instructions, f"lines of {function}")
+        equal(folded[function], instructions, f"flame graph of {function}")
