@@ -70,7 +70,8 @@ OPTIONS = {"htm": [], "btm": ["--mode", "btm", "--timestamps"], "no runs": ["--a
            "repeatable": ["--repeatable"]}
 for word, given in OPTIONS.items():
     for width in 64, 32:
-        @case(f"RV{width}, {word}: the accesses of all kinds of instructions are those that the program says")
+        @case(f"RV{width}, {word}: the accesses of all kinds of instructions are those that the program says",
+              long=(width == 32) != (word in ("btm", "ctte")))
         def each(width=width, given=given):
             truth = expected(width)
             equal({row[1] for row in truth}, {1, 2, 4, 8}, "sizes")
@@ -151,7 +152,8 @@ def beside(width, name, *options):
 for width in 64, 32:
     for word, given in {"interrupts at any instruction": [], "repeatable": ["--repeatable"], "btm": ["--mode", "btm"],
                         "timestamps": ["--timestamps", "--clock", "time"]}.items():
-        @case(f"RV{width}, {word}: each access, its data, its mode and its place are those that a plugin saw")
+        @case(f"RV{width}, {word}: each access, its data, its mode and its place are those that a plugin saw",
+              long=(width == 32) != (word in ("btm", "repeatable")))
         def plugin(width=width, given=given):
             beside(width, "modes", *given)
 

@@ -169,7 +169,7 @@ def exact(machine):
 
 
 for width in 64, 32:
-    @case(f"RV{width}: breakpoints, single steps and trace registers in one session; every instruction is in the trace")
+    @case(f"RV{width}: breakpoints, single steps and trace registers in one session; every instruction is in the trace", long=width == 64)
     def session(width=width):
         with Machine(width) as machine:
             exact(machine)
@@ -399,8 +399,9 @@ def joined():
         debug_by_jtag(board, elf, pcs)
 
 
-@case("two harts: OpenOCD halts, steps and resumes each, while the other goes on")
-def two():
+@case("two harts: OpenOCD halts, steps and resumes each, while the other goes on", 4)
+@case("two harts: OpenOCD halts each, makes many steps and resumes it, while the other goes on", 12, long=True)
+def two(steps):
     text = boards.TOPOLOGY.replace('"hart": 0, "to": "funnel:0"},', '"hart": 0, "to": "funnel:0"},\n  {"name": "te1", "type": "encoder", '
                                    '"base": "0x10001000", "hart": 1, "to": "funnel:1"},')
     elf, _pc, _pcs = boards.program()
@@ -410,7 +411,7 @@ def two():
         states = board.ask("board.cpu arp_poll; board.cpu1 arp_poll; list [board.cpu curstate] [board.cpu1 curstate]")
         equal(states, "halted running", "states")
         pcs = set()
-        for _ in range(12):
+        for _ in range(steps):
             board.ask("targets board.cpu; step")
             pcs.add(ask_number(board, "board.cpu get_reg -force pc"))
         check(len(pcs) > 2, str(pcs))

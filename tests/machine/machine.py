@@ -4,6 +4,7 @@
 usage: machine.py NTRACE FOLDER PLUGIN SAME     FOLDER holds the programs that tests/machine/build made, PLUGIN is each_instruction-4.so, SAME
 is same_modes
 """
+import functools
 import glob
 import json
 import os
@@ -57,6 +58,7 @@ def instructions(bundle, src=0, modes=True):
     return of(done.stdout.splitlines())
 
 
+@functools.cache
 def truth(bits, name):
     """What QEMU's log says; the traps of hart 0."""
     need_qemu()
@@ -80,7 +82,7 @@ OPTIONS = {"htm": [], "btm": ["--mode", "btm"], "best": ["--best"], "timestamps"
            "no repeats, no implicit returns": ["--no-repeated-history", "--implicit-return", "off"]}
 for word, given in OPTIONS.items():
     for width in 64, 32:
-        @case(f"RV{width}, {word}: every instruction and its mode, as in QEMU's log", long=width == 32 and word not in ("htm", "btm"))
+        @case(f"RV{width}, {word}: every instruction and its mode, as in QEMU's log", long=(width == 32) == (word != "btm"))
         def each(width=width, given=given):
             exact(width, *given)
 
@@ -128,7 +130,7 @@ def times_of_messages(bundle):
 
 EARLY = 10  # ticks of 100 ns: the clock is read every 64 blocks, which are 64 instructions of 8 ns here
 for width in 64, 32:
-    @case(f"RV{width}, --clock time: timestamps are the CSR time that a plugin read at this instruction, also behind wfi")
+    @case(f"RV{width}, --clock time: timestamps are the CSR time that a plugin read at this instruction, also behind wfi", long=width == 64)
     def clock(width=width):
         read = os.path.join(scratch(), "times.txt")
         bundle = run(width, f"modes-{width}", "--repeatable", "--clock", "time",
@@ -172,7 +174,7 @@ def filtered(*options):
 KEPT = {"priv=u": lambda at, mode: mode == "U", "priv=s": lambda at, mode: mode == "S", "priv=s+m": lambda at, mode: mode in "SM",
         "addr=0x80000100-0x80000200": lambda at, mode: 0x80000100 <= at <= 0x80000200}
 for chosen, keep in KEPT.items():
-    @case(f"--filter {chosen}: the instructions of QEMU's log that match, and no others")
+    @case(f"--filter {chosen}: the instructions of QEMU's log that match, and no others", long=chosen in ("priv=u", "priv=s+m"))
     def kept(chosen=chosen, keep=keep):
         expected = [line for line in truth(64, "modes-64")[0] if keep(int(line.split()[0], 16), line.split()[1])]
         same(filtered("--filter", chosen), expected)
@@ -204,7 +206,7 @@ SLOW = """{"components": [{"name": "te", "type": "encoder", "base": "0x10000000"
 
 WIDE = SLOW.replace('"rate": 1, "rate_cycles": 512', '"rate": 64')
 for word, wanted in {"satp": {0, 1, 2}, "scontext": {0}, "none": set()}.items():
-    @case(f"--topology, --context {word}: the address spaces in the Ownership messages are {wanted}")
+    @case(f"--topology, --context {word}: the address spaces in the Ownership messages are {wanted}", long=word == "none")
     def system_context(word=word, wanted=wanted):
         topology = os.path.join(scratch(), "wide.json")
         with open(topology, "w", encoding="utf-8") as file:
@@ -249,7 +251,7 @@ def beside_truth(bits, name, *options, qemu=(), plugin=""):
 
 
 for width in 64, 32:
-    @case(f"RV{width}, whole blocks: every instruction that a plugin saw, with interrupts at any instruction")
+    @case(f"RV{width}, whole blocks: every instruction that a plugin saw, with interrupts at any instruction", long=width == 64)
     def whole(width=width):
         beside_truth(width, f"modes-{width}")
 
@@ -274,7 +276,7 @@ def patches(width, encoder, funnel):
 
 
 for width in 64, 32:
-    @case(f"RV{width}, two harts, code that one changes and both execute: every instruction")
+    @case(f"RV{width}, two harts, code that one changes and both execute: every instruction", long=width == 64)
     def changes(width=width):
         beside_truth(width, f"patches-{width}", "--harts", "2")
 
@@ -285,7 +287,7 @@ for width in 64, 32:
 
     for hart in 0, 1:
         @case(f"RV{width}, the same through buffers that overflow: what was traced of hart {hart} is what it executed, in order",
-              long=(width == 32) == (hart == 0))
+              long=width == 32 or hart == 0)
         def changes_overflow(width=width, hart=hart):
             given, name = patches(width, '"fifo": 128, "rate": 1, "rate_cycles": 64', "")
             listed = os.path.join(scratch(), "listed.txt")
@@ -308,7 +310,7 @@ def repeatable():
 
 ROOM = 256 << 20  # bytes of a process, which has about 50 MiB with a small program
 LOG_ROOM = 40     # MiB of QEMU's log; 64 when no block begins any more, after which the run is ended
-ENDLESS = {"hostile-1-64": (["--for", "3s"], LOG_ROOM), "hostile-2-64": (["--for", "500ms"], LOG_ROOM), "hostile-6-64": (["--for", "500ms"], LOG_ROOM),
+ENDLESS = {"hostile-1-64": (["--for", "3s"], LOG_ROOM), "hostile-2-64": (["--for", "500ms"], LOG_ROOM), "hostile-6-64": (["--for", "300ms"], LOG_ROOM),
            "hostile-9-64": ([], 128)}
 
 
@@ -334,7 +336,7 @@ def size_of_log(pid):
 
 
 for guest, bounds in ENDLESS.items():
-    @case(f"{guest}, which traps, resets or polls without end: the memory of ntrace, of QEMU and of its log is bounded", long="-1-" in guest or "-9-" in guest)
+    @case(f"{guest}, which traps, resets or polls without end: the memory of ntrace, of QEMU and of its log is bounded", long="-6-" not in guest)
     def memory(name=guest, given=bounds[0], most=bounds[1]):
         need_qemu()
         log = used = 0
@@ -359,7 +361,7 @@ for way, what in WAYS.items():
 
 @case("hostile guest: the first instruction of its trap handler traps; the run is ended after a time")
 def trap_loop():
-    found = counts(run(64, "hostile-1-64", "--for", "500ms"))
+    found = counts(run(64, "hostile-1-64", "--for", "300ms"))
     check(found["instructions"] < 100, f"{found['instructions']} instructions retire")
     check(found["exceptions"] > 1000, "it traps without end")
 
@@ -374,7 +376,7 @@ def trap_flood():
 
 @case("hostile guest: resets in a loop; each reset is a start with SYNC=1, and a boot of its own")
 def reset_loop():
-    bundle = run(64, "hostile-2-64", "--for", "500ms")
+    bundle = run(64, "hostile-2-64", "--for", "300ms")
     text = subprocess.run([harness.NTRACE, "dump", bundle], stdout=subprocess.PIPE, text=True, check=True).stdout
     resets = text.count("ProgTraceSync SYNC=1 ")
     check(resets > 3, "resets")
@@ -397,7 +399,8 @@ def polls():
 
 for word, given in {"": [], ", --repeatable": ["--repeatable"]}.items():
     for width in 64, 32:
-        @case(f"RV{width}{word}: supervisor mode switches the machine off in the middle of a block; no instruction is missing")
+        @case(f"RV{width}{word}: supervisor mode switches the machine off in the middle of a block; no instruction is missing",
+              long=(width == 32) == (word == ""))
         def last_block(width=width, given=given):
             listed = os.path.join(scratch(), "listed.txt")
             bundle = beside_truth(width, f"hostile-8-{width}", *given, plugin=f",list={listed}")
@@ -464,7 +467,7 @@ def names(elf, wanted):
 
 
 for place in "beside it", "in --files":
-    @case(f"firmware without names, its ELF file {place}: 100 addresses have the function that addr2line has")
+    @case(f"firmware without names, its ELF file {place}: 100 addresses have the function that addr2line has", long=place == "beside it")
     def firmware(place=place):
         need_qemu()
         folder, bundle = os.path.join(scratch(), "firmware"), os.path.join(scratch(), "traced.ntrace")
