@@ -299,8 +299,8 @@ def interrupted(places):
 
 
 # Each so many requests, beginning with another one for each kind of connection; with "every", each request.
-FAILURES = [(ENDS, "ends at any request", 11), (STALLS, "stalls at any request", 13), (DIES, "ends, and nobody takes another one", 23),
-            (INTERRUPTS, "is there, but Ctrl-C comes at any request", 13)]
+FAILURES = [(ENDS, "ends at any request", 23), (STALLS, "stalls at any request", 29), (DIES, "ends, and nobody takes another one", 37),
+            (INTERRUPTS, "is there, but Ctrl-C comes at any request", 29)]
 
 for each_kind in KINDS:
     for each_how, what, step in FAILURES:

@@ -2,6 +2,7 @@
 """--from and --to of the analysing commands: what each point selects, and two parts add up to the whole."""
 import collections
 import csv
+import functools
 import io
 import json
 import os
@@ -19,10 +20,12 @@ TIMED = "".join(f"{tiny.START[:-1]} TSTAMP={1000 * turn}\nDirectBranch ICNT=7 TS
                 "ProgTraceCorrelation EVCODE=0 CDF=0 ICNT=2 TSTAMP=5\n" for turn in range(1, TURNS + 1))
 
 
+@functools.cache
 def program():
     return write("tiny.elf", tiny.elf())
 
 
+@functools.cache
 def stream(timed=False):
     return write("timed.nex" if timed else "turns.nex", bytes_of(TIMED if timed else tiny.BTM * TURNS))
 
