@@ -210,9 +210,10 @@ def many_blocks():
     same(decoded(), log.harts[0], "algorithms")
 
 
-@case("many paths through indirect jumps")
-def many_ways():
-    log, _ = logged_run("ways", singlestep=False, operands=["30000"])
+@case("many paths through indirect jumps", 10000)
+@case("very many paths through indirect jumps", 30000, long=True)
+def many_ways(number):
+    log, _ = logged_run("ways", singlestep=False, operands=[str(number)])
     same(decoded(), log.harts[0], "ways")
 
 
