@@ -173,7 +173,7 @@ def per_hart(bench):
 
 
 for each_source, each_flags in [(source, flags) for source in ("flow.c", "unwind.cc") for flags in (["-O2", "-static"], ["-O0", "-static"], ["-O2"])]:
-    case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags, long=each_flags == ["-O0", "-static"])(
+    case(f"{each_source} {' '.join(each_flags)}", each_source, each_flags, long="-static" in each_flags)(
         lambda source, flags: compare(Bench(NTRACE, folder()), source, flags))
 for each_source, each_flags in [(source, [level, "-static"]) for source in ("flow.c", "unwind.cc") for level in ("-O2", "-O0")]:
     case(f"{each_source} {' '.join(each_flags)}, calls through t0", each_source, each_flags, long="-O0" in each_flags or each_source == "flow.c")(

@@ -173,17 +173,17 @@ def schemas(bench):
     bench.run(bench.ntrace, "run", "--test", "named", "-o", "named.ntrace", "--", "./traced", "2", "9")
     bench.source("why.txt", JUSTIFIED)
     bench.run(bench.ntrace, "coverage", "--evidence", "whole", "--justify", "why.txt", "--only", "decisions.c", trace, "named.ntrace")
-    check = ("import json, jsonschema, sys\nschema, document = (json.load(open(name)) for name in sys.argv[1:3])\n"
-             "jsonschema.Draft202012Validator.check_schema(schema)\njsonschema.Draft202012Validator(schema).validate(document)")
-    for name in ("evidence", "tests", "lines", "decisions", "object"):
-        schema = os.path.join(mcdc.ROOT, "docs", "schemas", name + ".schema.json")
-        bench.run("/usr/bin/python3", "-c", check, schema, f"whole/{name}.json")
+    check = ("import json, jsonschema, sys\nfor names in zip(sys.argv[1::2], sys.argv[2::2]):\n    schema, document = (json.load(open(name)) for name in names)\n"
+             "    jsonschema.Draft202012Validator.check_schema(schema)\n    jsonschema.Draft202012Validator(schema).validate(document)")
+    schema = os.path.join(mcdc.ROOT, "docs", "schemas", "{}.schema.json")
+    pairs = [(schema.format(name), f"whole/{name}.json") for name in ("evidence", "tests", "lines", "decisions", "object")]
+    bench.run("/usr/bin/python3", "-c", check, *(name for pair in pairs for name in pair))
     manifest = json.loads(files_of(os.path.join(bench.folder, "whole"))["evidence.json"])
     assert [trace["test"] for trace in manifest["traces"]] == ["", "named"] and manifest["only"] == ["decisions.c"]
     assert all(trace["parameters"]["implicit-return"] == "full" for trace in manifest["traces"]), manifest["traces"]
     assert [file["name"] for file in manifest["files"] if file["kind"] == "input"] == ["why.txt"]
     bench.source("wrong.json", json.dumps({**manifest, "gaps": "none"}))
-    bench.run("/usr/bin/python3", "-c", check, os.path.join(mcdc.ROOT, "docs", "schemas", "evidence.schema.json"), "wrong.json", status=1)
+    bench.run("/usr/bin/python3", "-c", check, schema.format("evidence"), "wrong.json", status=1)
 
 
 LATIN = b"""int main(int c, char **v) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Condition vectors and independence pairs, decision by decision, against llvm-cov. TAP on standard output.
 
-usage: mcdc.py NTRACE [every]      every: also the project's own sources, at every level of optimization
+usage: mcdc.py NTRACE [every]      every: also the project's own sources and gcc 14, at every level of optimization
 
 The same sources run with the same inputs: instrumented by clang-19 -fcoverage-mcdc on this machine, and not instrumented,
 compiled for RISC-V by gcc, under ntrace run. Executed condition vectors do not depend on the target.
@@ -272,8 +272,9 @@ def random_decisions(bench):
         assert not different and not undetermined and equal == 60, (seed, equal, undetermined, different)
         equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-Og", "0", "60")))
         assert not different and equal >= least, (seed, equal, undetermined, different)
-        equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-O2", "0", "60")))
-        assert not different and equal > 1, (seed, equal, undetermined, different)
+        if EVERY:
+            equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("random.c", "-O2", "0", "60")))
+            assert not different and equal > 1, (seed, equal, undetermined, different)
 
 
 def certain(truth, document):
@@ -291,8 +292,8 @@ def certain(truth, document):
 def misleading_code(bench):
     """Branches that are joined, threaded, reordered, or placed outside of the decision, by gcc and clang."""
     truth = bench.truth(bench.source("hard.c"), "0", "60")
-    for compiler, level, least in (("gcc", "-O0", 19), ("gcc", "-Og", 12), ("gcc", "-O2", 0), ("clang", "-O0", 8), ("clang", "-O2", 0), ("gcc", "-O1", 0),
-                                   ("gcc", "-Os", 0), ("clang", "-O1", 0))[:None if EVERY else 5]:
+    for compiler, level, least in (("gcc", "-O0", 19), ("gcc", "-Og", 12), ("clang", "-O0", 8), ("gcc", "-O2", 0), ("clang", "-O2", 0), ("gcc", "-O1", 0),
+                                   ("gcc", "-Os", 0), ("clang", "-O1", 0))[:None if EVERY else 3]:
         trace = bench.trace("hard.c", level, "0", "60") if compiler == "gcc" else bench.trace_of_clang("hard.c", level, "0", "60")
         if not trace:
             continue
@@ -470,7 +471,7 @@ def folders_of_clang(bench):
 
 def unusual_flow(bench):
     truth = bench.truth(bench.source("unusual.c"), "9")
-    for level, least in (("-O0", 13), ("-Og", 5), ("-O2", 1)):
+    for level, least in (("-O0", 13), ("-Og", 5), ("-O2", 1))[:None if EVERY else 2]:
         equal, undetermined, different = compare(truth, bench.mcdc(bench.trace("unusual.c", level, "9")))
         assert not different and equal >= least and (level != "-O0" or not undetermined), (level, equal, undetermined, different)
 
@@ -500,7 +501,7 @@ def same_bytes(bench):
     trace = bench.trace("decisions.c", "-O0", "0", "20")
     for form in ("text", "json"):
         outputs = {bench.run(bench.ntrace, "coverage", "--level", "mcdc", "--format", form, *jobs, trace)
-                   for jobs in ((), ("-j", "1"), ("-j", "4"))}
+                   for jobs in (("-j", "1"), ("-j", "4"), ())[:None if EVERY else 2]}
         assert len(outputs) == 1, form
 
 
@@ -588,7 +589,7 @@ def only_some_sources(bench):
 
 def thresholds(bench):
     bench.source("decisions.c")
-    trace = bench.trace("decisions.c", "-O0", "0", "63")
+    trace = bench.trace("decisions.c", "-O0", "0", "20")
     for level, percent, status in (("mcdc", "50", 0), ("mcdc", "100", 1), ("decision", "60", 0), ("decision", "100", 1)):
         bench.run(bench.ntrace, "coverage", "--level", level, "--fail-under", percent, trace, status=status)
         bench.run(bench.ntrace, "coverage", "--fail-under", f"{level}={percent}", "--fail-under", "line=50", trace, status=status)
@@ -868,7 +869,7 @@ def included_several_times(bench):
     bench.source("included.h")
     bench.source("includes.c", INCLUDES)
     truth = executed_in_parts()
-    for compiler, level in (("gcc", "-O0"), ("gcc", "-Og"), ("clang", "-O0"), ("gcc", "-O2")):
+    for compiler, level in (("gcc", "-O0"), ("gcc", "-Og"), ("clang", "-O0"), ("gcc", "-O2"))[:None if EVERY else 3]:
         trace = bench.trace("includes.c", level) if compiler == "gcc" else bench.trace_of_clang("includes.c", level)
         if not trace:
             continue
@@ -948,5 +949,5 @@ if sys.argv[1:] == ["--fetch"]:
     sys.exit(not all([debian(test, fetch=True) for test in DEBIAN]))
 if __name__ == "__main__":
     cases.main([shapes_without_optimization, few_inputs, merged, optimized_is_never_wrong, random_decisions, unusual_flow, misleading_code, computed_together, group_rules, determined_for_debugging, generated, overloaded_operators, code_of_clang, shapes_of_clang, folders_of_clang, inverted_branches, same_bytes, gap_in_a_decision,
-                without_sources, compile_commands, only_some_sources, thresholds, *([real_source] if EVERY else []), object_code, padding, other_formats, lcov_2, gcovr,
-                condition_coverage, included_several_times, functions_in_one_line, interrupted], Bench, TOOLS)
+                without_sources, compile_commands, only_some_sources, thresholds, *([real_source, condition_coverage] if EVERY else []), object_code, padding, other_formats, lcov_2, gcovr,
+                included_several_times, functions_in_one_line, interrupted], Bench, TOOLS)
