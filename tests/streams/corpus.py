@@ -77,5 +77,5 @@ def linux(folder):
 
 
 corpus_cases(PART, {"refcode": 55, "silicon": 11}[PART], {"refcode": refcode, "silicon": silicon}[PART],
-             long=lambda name: name.startswith(("coremark ", "embench-crc32 htm")))
+             long=lambda name: name.startswith(("coremark ", "embench-crc32 ", "embench-statemate ")))
 main()
