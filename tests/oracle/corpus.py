@@ -35,5 +35,5 @@ def cases(top):
 
 
 # 300,000 instructions for each setting of coremark.
-corpus_cases("", 63, cases, long=lambda name: name.startswith("coremark "))
+corpus_cases("", 63, cases, long=lambda name: name.startswith(("coremark ", "embench-crc32 ", "embench-nettle-sha256 h")))
 main()
