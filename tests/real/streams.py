@@ -45,5 +45,5 @@ def same(name, stream):
 
 with open(os.path.join(STREAMS, "streams.json"), encoding="ascii") as each_file:
     for each_name, each_stream in json.load(each_file).items():
-        case(each_name, each_name, each_stream)(same)
+        case(each_name, each_name, each_stream, long=each_name in ("ripgrep", "zstd"))(same)
 main()
