@@ -16,7 +16,7 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 from gdb import bundle, debuggers, program, server
 from harness import NTRACE, case, check, main, scratch
 
-WALKS, STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 25, 8
+WALKS, STEPS = int(sys.argv[3]) if len(sys.argv) > 3 else 12, 8
 SEED = 20
 
 
