@@ -93,6 +93,7 @@ void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_id, qemu_plugin_syscall_retur
 void qemu_plugin_register_atexit_cb(qemu_id, qemu_plugin_exit_cb_t, void *);
 
 /* Forget all registrations and translated code, then call; takes effect when the vCPU leaves translated code. */
+void qemu_plugin_register_flush_cb(qemu_id, qemu_plugin_id_cb_t QEMU_LAST);
 void qemu_plugin_reset(qemu_id, qemu_plugin_id_cb_t QEMU_LAST);
 
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, qemu_block_callback, enum qemu_callback_flags,

@@ -19,6 +19,7 @@ static QEMU_VCPU_CALLBACK(start_vcpu) {
 static QEMU_ID_CALLBACK(register_all) {
     QEMU_IGNORE;
     qemu_plugin_register_vcpu_init_cb(plugin_id, QEMU_WITH(start_vcpu));
+    qemu_plugin_register_flush_cb(plugin_id, QEMU_WITH(plugin_discarded));
     qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, QEMU_WITH(instrument));
     qemu_plugin_register_vcpu_syscall_cb(plugin_id, QEMU_WITH(syscalls_before));
     qemu_plugin_register_vcpu_syscall_ret_cb(plugin_id, QEMU_WITH(syscalls_after));

@@ -13,15 +13,16 @@ void plugin_become_shared(void) {
     atomic_store(&channel->head.shared, 1);
 }
 
+static bool expects_threads;
+
 /* No translation is left. */
-static QEMU_ID_CALLBACK(continue_shared) {
+QEMU_ID_CALLBACK(plugin_discarded) {
     QEMU_IGNORE;
-    plugin_become_shared();
-    plugin_register(QEMU_OWN);
+    if (expects_threads) plugin_become_shared();
 }
 
-void plugin_expect_threads(void) {
-    if (!atomic_load(&channel->head.shared)) qemu_plugin_reset(plugin_id, QEMU_WITH(continue_shared));
+void plugin_expect_threads(bool expects) {
+    expects_threads = expects;
 }
 
 void plugin_translate_anew(void) {

@@ -20,8 +20,13 @@ extern const char *plugin_root;
 void plugin_become_shared(void);
 
 /* A system call is being made after which QEMU translates as for several threads, and need not discard its translations
- * when the second thread starts. From the end of the call on, blocks get what several threads need. */
-void plugin_expect_threads(void);
+ * when the second thread starts. It discards them before the next block, from which blocks get what several threads
+ * need. `expects` false: it has failed, and QEMU does not. */
+void plugin_expect_threads(bool expects);
+
+/* QEMU has discarded its translations. (qemu_plugin_reset would do it at once, but until QEMU 9.2 it may leave a lock
+ * taken: then no other thread can start or end.) */
+QEMU_ID_CALLBACK(plugin_discarded);
 
 /* Translate all code again, because what was inserted into the blocks no longer suffices. */
 void plugin_translate_anew(void);

@@ -140,7 +140,7 @@ QEMU_SYSCALL_CALLBACK(syscalls_before) {
     if (executes) replace_program(argument, number == RISCV_SYS_EXECVEAT);
     if (plugin_detached) return;
     if (executes) atomic_store(&channel->head.executing, 1);
-    if (shares_memory(number)) plugin_expect_threads();
+    if (shares_memory(number)) plugin_expect_threads(true);
     if (starts_thread(number)) plugin_become_shared();
     if (number == RISCV_SYS_EXIT_GROUP) hidden_exit(argument[0] & 0xff);
     if (number == RISCV_SYS_EXIT_GROUP || (number == RISCV_SYS_EXIT && !atomic_load(&channel->head.shared)))
@@ -151,6 +151,7 @@ QEMU_SYSCALL_RETURN_CALLBACK(syscalls_after) {
     QEMU_IGNORE;
     if (plugin_detached) return;
     bool failed = result < 0 && result >= -4095;
+    if (failed && NTRACE_QEMU_API > 1 && shares_memory(number)) plugin_expect_threads(false);
     switch (number) {
     case RISCV_SYS_RT_SIGACTION:
         if (!failed) sigaction_returned();
