@@ -62,10 +62,29 @@ static bool is_generated(const change *c, uint64_t address) {
            !ntr_program_file_bias(ntr_functions_program(c->cs->functions), ntr_event_place(c->event, address), &bias);
 }
 
+bool ntr_may_be_awaited(const ntr_program *program, const ntr_event *e) {
+    enum { CALLS = 1u << NTR_FLOW_DIRECT_CALL | 1u << NTR_FLOW_INDIRECT_CALL | 1u << NTR_FLOW_CO_SWAP };
+    ntr_insn insn;
+    for (unsigned length = 2; length <= 4; length += 2)
+        if (ntr_program_insn(program, ntr_place_at(&e->context, e->offset, e->target - length), &insn) == NTR_OK &&
+            insn.size == length && CALLS >> insn.flow & 1)
+            return true;
+    return false;
+}
+
+/* Returns whether a return goes to an address that no call has set: a program has loaded it into ra, and has jumped to
+ * the function that returns. */
+static bool is_own_return(const change *c) {
+    const ntr_event *e = c->event;
+    return e->kind == NTR_EVENT_SPAN && e->end == NTR_SPAN_RETURN &&
+           !ntr_may_be_awaited(ntr_functions_program(c->cs->functions), e);
+}
+
 /* Execution is at `address`, which is not the return address of any frame: a longjmp, a landing pad, or the end of a
  * signal handler, or a switch to the stack of another coroutine (goroutines). In order of preference: pop to the
  * innermost frame of the function at `address`; if the function was made at run time, replace the top frame, which a
- * compiler continues in other code (on-stack replacement); treat the jump as one inside the trap handler; treat it as a
+ * compiler continues in other code (on-stack replacement), and if no call can return there, which returns to an address
+ * that the program has loaded; treat the jump as one inside the trap handler; treat it as a
  * jump in the root frame, which is no call unless it goes to the entry of a function. The function "[unknown]" stands
  * for all code without a name. A frame of it below a trap is therefore no evidence that the trap handler was left. */
 static ntr_status reposition(change *c, uint64_t address) {
@@ -80,7 +99,7 @@ static ntr_status reposition(change *c, uint64_t address) {
         ntr_callstack_pop(c, depth, false);
         return NTR_OK;
     }
-    if (c->event->kind == NTR_EVENT_SPAN && landed && landed->linkage && is_generated(c, address))
+    if (c->event->kind == NTR_EVENT_SPAN && landed && landed->linkage && (is_generated(c, address) || is_own_return(c)))
         return replace_top(c, address);
     ntr_callstack_pop(c, trap > below ? trap : below + 1, false);
     c->resumed = !ntr_callstack_is_entry(c, address);

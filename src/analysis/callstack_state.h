@@ -188,6 +188,9 @@ ntr_status ntr_callstack_sync(change *c, uint64_t address);
  * the frame that fits. */
 ntr_status ntr_callstack_unwind(change *c, uint64_t address);
 
+/* Returns whether there may be a call that returns to the event's target: an instruction in front of it. */
+bool ntr_may_be_awaited(const ntr_program *program, const ntr_event *event);
+
 /* Returns whether the span ends with a jump to the address in t0. Only millicode returns by it, to a call that waits.
  */
 bool ntr_change_by_t0(const change *c);

@@ -16,6 +16,7 @@
 #include "analysis/callstack_state.h"
 
 #include "base/allocator.h"
+#include "program/program.h"
 
 #include <string.h>
 
@@ -46,11 +47,22 @@ bool ntr_coroutine_leaves(const change *c) {
 
 /* ---- the one that is left */
 
+/* What one has in place of the address at which it continues if it waits in the handler of a signal, which has ended
+ * with a jump to the switch: the return from the handler, to code of the kernel. */
+#define SIGNAL_RETURN (UINT64_MAX - 2)
+
+/* Returns whether the code at the address returns from a signal: `li a7, 139`. */
+static bool is_signal_return(const change *c, uint64_t address) {
+    enum { LI_A7_RT_SIGRETURN = 0x08b00893 };
+    const ntr_program *program = ntr_functions_program(c->cs->functions);
+    return ntr_program_bits(program, ntr_event_place(c->event, address), 4) == LI_A7_RT_SIGRETURN;
+}
+
 /* Returns the number of frames of the coroutine that calls the switch, 0 when it does not continue. */
 static size_t frames_kept(const change *c) {
     const size_t depth = c->stack->depth;
     if (role_at(c, depth - 1) == NTR_OS_SET) return 0;
-    if (role_at(c, depth - 1) == NTR_OS_SWAP) return depth - 1;
+    if (role_at(c, depth - 1) == NTR_OS_SWAP) return depth - !ntr_frame_is_trap(ntr_change_top(c));
     for (size_t at = depth; at-- > 0;) {
         if (role_at(c, at) == NTR_OS_GOEXIT) return 0;
         if (role_at(c, at) == NTR_OS_MCALL) return at;
@@ -107,8 +119,8 @@ ntr_status ntr_coroutine_keep(change *c, const ntr_stack_frame *frames, size_t d
 /* Keeps the outermost `depth` frames for later, and leaves all. */
 static ntr_status keep(change *c, size_t depth) {
     size_t number;
-    const ntr_status status =
-        ntr_coroutine_keep(c, c->stack->frames, depth, c->stack->frames[depth].return_to, &number);
+    const uint64_t resume = depth < c->stack->depth ? c->stack->frames[depth].return_to : SIGNAL_RETURN;
+    const ntr_status status = ntr_coroutine_keep(c, c->stack->frames, depth, resume, &number);
     if (status) return status;
     ntr_callstack_pop(c, depth, false);
     c->waits = true;
@@ -229,7 +241,7 @@ ntr_status ntr_coroutine_switch(change *c, uint64_t target) {
     const size_t kept = frames_kept(c);
     const bool sets = role_at(c, c->stack->depth - 1) == NTR_OS_SET;
     if (kept && keep(c, kept) != NTR_OK) return NTR_E_MEMORY;
-    const bool any = ntr_coroutine_choose(c, target);
+    const bool any = ntr_coroutine_choose(c, is_signal_return(c, target) ? SIGNAL_RETURN : target);
     c->cs->swapped = true;
     c->stack->searched = false;
     if (sets && !any) return ntr_callstack_unwind(c, target); /* to a frame of its own, like longjmp */
@@ -261,6 +273,8 @@ bool ntr_coroutine_find(change *c, uint64_t target, ntr_status *status) {
         ntr_callstack_is_entry(c, target))
         return false;
     if (below && ntr_change_by_t0(c)) return false; /* fibers.c */
+    if (own->depth > below + 1 && ntr_frame_is_trap(ntr_change_top(c)))
+        return false; /* the end of a signal's handler */
     for (size_t i = 0; i < cs->stack_count; i++) {
         stack *s = &cs->stacks[i];
         if (!s->coroutine || s->stands != c->hart->current + 1) continue;

@@ -29,16 +29,6 @@ void ntr_trail_from_stack(const ntr_callstack *cs, uint16_t src, ntr_call_trail 
 
 /* ---- what is regular */
 
-/* Returns whether there may be a call that returns to the address. */
-static bool may_be_awaited(const ntr_program *program, const ntr_event *e) {
-    ntr_insn insn;
-    for (unsigned length = 2; length <= 4; length += 2)
-        if (ntr_program_insn(program, ntr_place_at(&e->context, e->offset, e->target - length), &insn) == NTR_OK &&
-            insn.size == length && (insn.flow == NTR_FLOW_DIRECT_CALL || insn.flow == NTR_FLOW_INDIRECT_CALL))
-            return true;
-    return false;
-}
-
 /* A program's signal handler may end by a jump (ntr_stack_left_trap). The stack is the one at the beginning of the
  * part; a trap inside of the part is not regular. */
 static bool may_end_trap(const ntr_callstack *cs, const hart *h) {
@@ -53,7 +43,7 @@ static bool is_regular_jump(ntr_callstack *cs, const ntr_program *program, const
     const ntr_function_range from = ntr_callstack_range(cs, e, e->last);
     const ntr_function_range to = ntr_callstack_range(cs, e, e->target);
     if (to.number == from.number) return true;
-    return (ntr_function_range_begins(&to, e->target) || !may_be_awaited(program, e)) && !may_end_trap(cs, h);
+    return (ntr_function_range_begins(&to, e->target) || !ntr_may_be_awaited(program, e)) && !may_end_trap(cs, h);
 }
 
 bool ntr_trail_regular(ntr_callstack *cs, const ntr_program *program, const ntr_event *e) {

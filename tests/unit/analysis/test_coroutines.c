@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SIZE = 0x20, RAISES = 0x1a };
+enum { SIZE = 0x20, RAISES = 0x1a, SIGRETURN = 0x14, AFTER_CALL = 0x1e };
 
 static const char *const functions[] = {"start",         "first",          "second",          "yield",
                                         "swapcontext",   "setcontext",     "runtime.execute", "gogo",
@@ -70,6 +70,8 @@ static int begin(void **state) {
     for (unsigned i = 0; i < sizeof functions / sizeof *functions; i++)
         elf_symbol(&elf, functions[i], 0x12, 1, at(i, 0), SIZE);
     elf_put(&elf, CODE_AT + SECOND * SIZE + RAISES + 2, 2, 0x8282); /* jr t0 */
+    elf_put(&elf, CODE_AT + GET * SIZE + SIGRETURN, 4, 0x08b00893); /* li a7, 139 */
+    elf_put(&elf, CODE_AT + FIRST * SIZE + AFTER_CALL - 2, 2, 0x9282); /* jalr t0 */
     elf_arch(&elf, "rv64gc");
     ntr_program_new(NULL, &program);
     if (elf_write(&elf) || ntr_program_add_elf(program, elf.path, NULL) != NTR_OK) return -1;
@@ -243,6 +245,39 @@ static void goroutines(void **state) {
     assert_int_equal(calls_of("yield"), 1);
 }
 
+/* The handler of a signal ends with a jump to swapcontext: it waits until the code of the kernel that returns from it.
+ */
+static void switched_by_signals(void **state) {
+    (void)state;
+    const uint64_t returned = at(GET, 0) + SIGRETURN;
+    swap(START, 0, at(FIRST, 0));
+    call(FIRST, 2, SECOND);
+    go(at(SECOND, 2), NTR_SPAN_INTERRUPT, at(YIELD, 0));
+    go(at(YIELD, 0), NTR_SPAN_JUMP, at(SWAP, 0));
+    go(at(SWAP, 0), NTR_SPAN_INDIRECT_JUMP, at(START, 2));
+    is("start", at(START, 2));
+    swap(START, 4, returned);
+    is("getcontext second first", returned);
+    assert_int_equal(calls_of("first"), 1);
+    assert_int_equal(calls_of("second"), 1);
+}
+
+/* A function returns to an address that no call has set: the program has loaded it into ra before a jump. */
+static void own_return(void **state) {
+    (void)state;
+    call(START, 0, FIRST);
+    call(FIRST, 0, SECOND);
+    go(at(SECOND, 0), NTR_SPAN_JUMP, at(YIELD, 0));
+    go(at(YIELD, 0), NTR_SPAN_RETURN, at(SECOND, 6));
+    is("second first start", at(SECOND, 6));
+    go(at(SECOND, 6), NTR_SPAN_RETURN, at(FIRST, 2));
+    is("first start", at(FIRST, 2));
+    go(at(FIRST, 2), NTR_SPAN_JUMP, at(YIELD, 0));
+    go(at(YIELD, 0), NTR_SPAN_RETURN,
+       at(FIRST, 0) + AFTER_CALL); /* a call could return there, so it is another stack */
+    is("first", at(FIRST, 0) + AFTER_CALL);
+}
+
 /* Go continues the function that has recovered from a panic by t0, behind the call that ended so: this is no call. */
 static void recovered(void **state) {
     (void)state;
@@ -407,6 +442,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(setcontext_goes_back, begin, end),
         cmocka_unit_test_setup_teardown(goroutines, begin, end),
         cmocka_unit_test_setup_teardown(equal_ones, begin, end),
+        cmocka_unit_test_setup_teardown(switched_by_signals, begin, end),
+        cmocka_unit_test_setup_teardown(own_return, begin, end),
         cmocka_unit_test_setup_teardown(recovered, begin, end),
         cmocka_unit_test_setup_teardown(one_fiber, begin, end),
         cmocka_unit_test_setup_teardown(some_fibers, begin, end),
