@@ -125,21 +125,25 @@ static void report_unparsed(const ntr_decisions *decisions) {
     if (failed > shown) cli_note("%zu more sources could not be parsed", failed - shown);
 }
 
+/* Implements ntr_read_source: a source that may be another one is not counted by. */
+static bool read_certain(void *user, const char *file, ntr_bytes *text) {
+    struct coverage_run *run = user;
+
+    return cli_source_text_read(&run->source, file, text) && !cli_source_match_doubts(&run->match, file);
+}
+
 /* Compares the sources of a trace's lines with the debug information that names them, and with --only. */
-static void note_sources(struct coverage_run *run, const struct cli_analysis *a, ntr_coverage *alone) {
+static void note_sources(struct coverage_run *run, ntr_coverage *alone) {
     size_t count;
     ntr_bytes text;
     const ntr_cover_line *lines = ntr_coverage_lines(alone, &count);
 
-    if (run->analysis.partial) return;
-    cli_source_match_begin(&run->match, a->data.program, a->data.debug);
     for (size_t i = 0; i < count; i++) {
         if (i && strcmp(lines[i].file, lines[i - 1].file) == 0) continue;
         cli_source_text_read(&run->source, lines[i].file, &text);
         for (size_t k = 0; k < run->options->only.count; k++)
             run->only_used[k] |= ntr_path_selected(lines[i].file, &run->only[k], 1);
     }
-    cli_source_match_end(&run->match);
 }
 
 /* Functions that have the code of another function. */
@@ -219,14 +223,18 @@ static void report_builds(const struct coverage_run *run) {
 }
 
 /* Makes the coverage of one trace. NULL: out of memory. */
-static ntr_coverage *coverage_alone(const struct coverage_run *run, const struct cli_analysis *a, ntr_status *status) {
+static ntr_coverage *coverage_alone(struct coverage_run *run, const struct cli_analysis *a, ntr_status *status) {
     ntr_coverage *alone;
     ntr_coverage_new(NULL, &alone);
 
     if (!alone) return NULL;
     ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_coverage_set_rule(alone, (ntr_cover_rule)run->options->rule);
+    cli_source_match_begin(&run->match, a->data.program, a->data.debug);
+    ntr_coverage_set_sources(alone, read_certain, run);
     *status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
+    if (*status == NTR_OK) note_sources(run, alone);
+    cli_source_match_end(&run->match);
     return alone;
 }
 
@@ -237,7 +245,6 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
     ntr_coverage *alone = coverage_alone(run, a, &status);
 
     if (!alone) return cli_fail("out of memory");
-    if (status == NTR_OK) note_sources(run, a, alone);
     if (status == NTR_OK) note_build(run, a);
     if (status == NTR_OK && !run->analysis.partial) report_folded(run, a, alone);
     if (status == NTR_OK && !run->begun) {

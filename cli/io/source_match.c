@@ -164,6 +164,10 @@ bool cli_source_match_accepts(struct cli_source_match *m, const char *file, ntr_
     return true;
 }
 
+bool cli_source_match_doubts(const struct cli_source_match *m, const char *file) {
+    return find_other(m, file) != NULL;
+}
+
 void cli_source_match_refused(struct cli_source_match *m, const char *file) {
     const struct cli_known_source *source = find(m, file);
 

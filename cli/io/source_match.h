@@ -35,6 +35,9 @@ void cli_source_match_end(struct cli_source_match *match);
 bool cli_source_match_accepts(struct cli_source_match *match, const char *file, ntr_bytes text,
                               const struct stat *about);
 
+/* Returns whether the source that was read for `file` may be another one. */
+bool cli_source_match_doubts(const struct cli_source_match *match, const char *file);
+
 /* Notes that no file found for `file` was accepted. */
 void cli_source_match_refused(struct cli_source_match *match, const char *file);
 

@@ -7,6 +7,7 @@
 #ifndef NTRACE_COVERAGE_H
 #define NTRACE_COVERAGE_H
 
+#include <ntrace/bytes.h>
 #include <ntrace/debug_info.h>
 #include <ntrace/tally.h>
 
@@ -53,6 +54,10 @@ typedef struct ntr_cover_function {
 NTR_API ntr_status ntr_coverage_new(const ntr_allocator *allocator, ntr_coverage **out);
 NTR_API void ntr_coverage_free(ntr_coverage *coverage);
 
+/* Stores the text of a source file that debug information names. Returns false when it is not available. The text is
+ * valid until the next call. */
+typedef bool (*ntr_read_source)(void *user, const char *file, ntr_bytes *text);
+
 /* How lines are counted. */
 typedef enum ntr_cover_rule {
     NTR_COVER_RULE_PRODUCER, /* as llvm-cov does in units that a compiler of LLVM made, as gcov does in others */
@@ -61,6 +66,10 @@ typedef enum ntr_cover_rule {
 } ntr_cover_rule;
 /* Selects the rule for what is added from now on. */
 NTR_API void ntr_coverage_set_rule(ntr_coverage *coverage, ntr_cover_rule rule);
+/* Gives the sources of the program for what is added from now on. With them, lines of C and C++ of clang are counted as
+ * llvm-cov does by the statements that the source has; without, by the code of the line alone. A source that is not
+ * the one of the program must not be given. `read` is called by ntr_coverage_add. NULL: no source. */
+NTR_API void ntr_coverage_set_sources(ntr_coverage *coverage, ntr_read_source read, void *user);
 /* Returns the rules of the lines that were added so far: bits 1 << NTR_COVER_RULE_GCOV and 1 << NTR_COVER_RULE_LLVM. */
 NTR_API unsigned ntr_coverage_rules(const ntr_coverage *coverage);
 

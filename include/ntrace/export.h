@@ -24,10 +24,6 @@ typedef struct ntr_fact {
     const char *label, *value;
 } ntr_fact;
 
-/* Stores the text of a source file that debug information names. Returns false when it is not available. The text is
- * valid until the next call. */
-typedef bool (*ntr_read_source)(void *user, const char *file, ntr_bytes *text);
-
 /* The input of exporters. Members that an exporter does not need may be NULL. */
 typedef struct ntr_analysis {
     size_t size; /* sizeof(ntr_analysis) */

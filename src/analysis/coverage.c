@@ -41,6 +41,10 @@ void ntr_coverage_set_rule(ntr_coverage *c, ntr_cover_rule rule) {
     c->rule = rule;
 }
 
+void ntr_coverage_set_sources(ntr_coverage *c, ntr_read_source read, void *user) {
+    c->sources = (ntr_line_sources){.read = read, .user = user, .allocator = c->allocator};
+}
+
 unsigned ntr_coverage_rules(const ntr_coverage *c) {
     return c->rules;
 }
@@ -183,6 +187,21 @@ static ntr_status find_code(ntr_coverage *c, function_code *code, const ntr_line
     return code->name ? NTR_OK : NTR_E_MEMORY;
 }
 
+/* Counts the lines of functions of which the source is known. */
+static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_counts *counts, size_t index,
+                                ntr_line_flow *flow) {
+    for (size_t i = 0, end; c->sources.read && i < flow->count; i = end) {
+        ntr_frame frame;
+        const ntr_line_insn *first = &flow->insns[i];
+        for (end = i + 1; end < flow->count && flow->insns[end].function == first->function;) end++;
+        const ntr_place place = ntr_program_image_place(counts->program, index, first->count.address);
+        if (!first->by_llvm || ntr_debug_info_function(debug, place, &frame) != NTR_OK || frame.artificial) continue;
+        if (!frame.declared_in || !ntr_coverage_selects(c, frame.declared_in)) continue;
+        TRY(ntr_line_regions_count(&c->sources, flow, i, end, frame.declared_in, frame.declared_line));
+    }
+    return NTR_OK;
+}
+
 static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_counts *counts, size_t index) {
     ntr_line_flow flow;
     ntr_image_info info;
@@ -191,6 +210,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     ntr_status status = ntr_line_flow_make(&flow, debug, counts, index, c->allocator);
     if (status) return status;
     status = ntr_line_passes_count(&flow, debug, counts, index);
+    if (!status) status = count_regions(c, debug, counts, index, &flow);
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
     function_code code = {.debug = debug, .program = counts->program, .image = index};
     for (size_t i = 0; !status && i < flow.count; i++) {
@@ -327,6 +347,7 @@ ntr_status ntr_coverage_add(ntr_coverage *c, const ntr_program *program, ntr_deb
     c->compared_file = NULL; /* the names belong to `debug` */
     for (size_t i = 0; status == NTR_OK; i++) status = add_image(c, debug, &counts, i);
     ntr_line_counts_release(&counts);
+    ntr_line_sources_release(&c->sources);
     if (status == NTR_END && ntr_coverage_join_lines(c)) status = NTR_E_MEMORY;
     c->added_count = 0;
     c->gaps += ntr_tally_gaps(tally);

@@ -4,7 +4,7 @@
 
 #include <ntrace/coverage.h>
 
-#include "analysis/line_flow.h"
+#include "analysis/line_regions.h"
 #include "analysis/texts.h"
 
 typedef struct source_line {
@@ -60,6 +60,7 @@ struct ntr_coverage {
     uint64_t gaps;
     ntr_cover_rule rule;
     unsigned rules; /* ntr_coverage_rules */
+    ntr_line_sources sources; /* ntr_coverage_set_sources */
     const char *const *only; /* ntr_coverage_only */
     size_t only_count;
     const char *compared_file; /* the last file that was compared with `only` */

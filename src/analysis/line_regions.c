@@ -1,0 +1,214 @@
+#include "analysis/line_regions.h"
+
+#include "analysis/source_regions.h"
+#include "base/allocator.h"
+#include "base/macros.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ntr_line_source {
+    char *file, *text;
+    ntr_source_tokens tokens;
+};
+
+/* A function and its source. */
+typedef struct counted_function {
+    ntr_line_flow *flow;
+    size_t first, end;
+    const char *file;
+    uint32_t declared;
+    const ntr_line_insn **places; /* the instructions of the file, by their place */
+    size_t place_count;
+} counted_function;
+
+/* ---- sources ----------------------------------------------------------------------------------- */
+
+/* Other languages of LLVM have other statements. */
+static bool is_c(const char *file) {
+    static const char *const endings[] = {".c",   ".cc",  ".cpp", ".cxx", ".c++", ".C",   ".h",   ".hh",
+                                          ".hpp", ".hxx", ".inl", ".ipp", ".inc", ".tcc", ".def", ".impl"};
+    const char *dot = strrchr(file, '.');
+    for (size_t i = 0; dot && i < NTR_COUNT(endings); i++)
+        if (strcmp(dot, endings[i]) == 0) return true;
+    return false;
+}
+
+static ntr_status read_source(ntr_line_sources *s, struct ntr_line_source *source, const char *file) {
+    ntr_bytes text;
+    const size_t size = strlen(file) + 1;
+    source->file = ntr_alloc(s->allocator, size, 1);
+    if (!source->file) return NTR_E_MEMORY;
+    memcpy(source->file, file, size);
+    if (!is_c(file) || !s->read(s->user, file, &text) || !text.size) return NTR_OK;
+    source->text = ntr_alloc(s->allocator, text.size, 1);
+    if (!source->text) return NTR_E_MEMORY;
+    memcpy(source->text, text.data, text.size);
+    const ntr_bytes kept = {(const uint8_t *)source->text, text.size};
+    return ntr_source_tokens_read(&source->tokens, kept, s->allocator);
+}
+
+static ntr_status find_source(ntr_line_sources *s, const char *file, const ntr_source_tokens **tokens) {
+    for (size_t i = s->count; i-- > 0;)
+        if (strcmp(s->items[i].file, file) == 0) {
+            *tokens = &s->items[i].tokens;
+            return NTR_OK;
+        }
+    if (ntr_reserve(s->allocator, (void **)&s->items, &s->capacity, s->count + 1, sizeof *s->items))
+        return NTR_E_MEMORY;
+    struct ntr_line_source *source = &s->items[s->count];
+    *source = (struct ntr_line_source){0};
+    const ntr_status status = read_source(s, source, file);
+    s->count += source->file != NULL;
+    *tokens = &source->tokens;
+    return status;
+}
+
+void ntr_line_sources_release(ntr_line_sources *s) {
+    for (size_t i = 0; i < s->count; i++) {
+        ntr_dealloc(s->allocator, s->items[i].file);
+        ntr_dealloc(s->allocator, s->items[i].text);
+        ntr_dealloc(s->allocator, s->items[i].tokens.items);
+    }
+    ntr_dealloc(s->allocator, s->items);
+    *s = (ntr_line_sources){.read = s->read, .user = s->user, .allocator = s->allocator};
+}
+
+/* ---- places ------------------------------------------------------------------------------------ */
+
+static int compare_places(const void *a, const void *b) {
+    const ntr_line_insn *x = *(const ntr_line_insn *const *)a, *y = *(const ntr_line_insn *const *)b;
+    NTR_COMPARE_BY(line);
+    NTR_COMPARE_BY(column);
+    return NTR_COMPARE(x, y);
+}
+
+static ntr_text_place place_of(const ntr_line_insn *insn) {
+    return (ntr_text_place){insn->line, insn->column};
+}
+
+/* Returns the number of the first place at or after another one. */
+static size_t find_place(const counted_function *f, ntr_text_place place) {
+    size_t low = 0, high = f->place_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ntr_text_place_compare(place_of(f->places[middle]), place) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Without optimization, what is executed first has the lowest address. */
+static bool count_range(void *user, ntr_text_place begin, ntr_text_place end, uint64_t *count) {
+    const counted_function *f = user;
+    const ntr_line_insn *first = NULL;
+    for (size_t i = find_place(f, begin); i < f->place_count; i++) {
+        const ntr_line_insn *insn = f->places[i];
+        if (ntr_text_place_compare(place_of(insn), end) >= 0) break;
+        if (insn->column && !insn->implicit && (!first || insn < first)) first = insn;
+    }
+    if (first) *count = first->count.executed;
+    return first != NULL;
+}
+
+static bool has_code(void *user, uint32_t first, uint32_t last) {
+    const counted_function *f = user;
+    const size_t at = find_place(f, (ntr_text_place){first, 0});
+    return at < f->place_count && f->places[at]->line <= last;
+}
+
+/* Returns whether the code may be optimized. Without optimization, a jump follows each branch, and one jump of the
+ * function leads to the next instruction. */
+static bool is_optimized(const counted_function *f) {
+    bool branches = false;
+    for (size_t i = f->first; i < f->end; i++) {
+        const ntr_line_insn *insn = &f->flow->insns[i];
+        if (insn->optimized || !insn->by_llvm) return true;
+        branches |= insn->count.flow == NTR_FLOW_BRANCH;
+    }
+    for (size_t i = f->first; branches && i < f->end; i++) {
+        const ntr_insn_count *jump = &f->flow->insns[i].count;
+        if (jump->flow == NTR_FLOW_DIRECT_JUMP && f->flow->insns[i].target == jump->address + jump->size) return false;
+    }
+    return branches;
+}
+
+/* Returns a place near the end of the function: where it returns, else the last one. */
+static ntr_text_place end_place(const counted_function *f) {
+    ntr_text_place returns = {0}, last = {0};
+    for (size_t i = 0; i < f->place_count; i++) {
+        if (f->places[i]->column) last = place_of(f->places[i]);
+        if (f->places[i]->column && f->places[i]->count.flow == NTR_FLOW_RETURN) returns = last;
+    }
+    return returns.line ? returns : last;
+}
+
+/* Returns the number of the brace that begins the body: the first one outside of brackets that is closed at or after
+ * the end of the function, otherwise (a lambda in the arguments of a call) the last one. Returns SIZE_MAX if there is
+ * none, and for a function whose body is a `try` block. */
+static size_t find_body(const ntr_source_tokens *tokens, ntr_text_place end) {
+    size_t inside = SIZE_MAX;
+    for (size_t i = 0; i < tokens->count; i++) {
+        const ntr_source_token *token = &tokens->items[i];
+        if (ntr_text_place_compare(token->at, end) > 0) break;
+        if (token->kind == '{' && ntr_text_place_compare(tokens->items[token->match].at, end) >= 0) inside = i;
+    }
+    for (size_t i = 0; i < tokens->count && inside != SIZE_MAX; i++) {
+        const ntr_source_token *token = &tokens->items[i];
+        if (token->kind == '{' && ntr_text_place_compare(tokens->items[token->match].at, end) >= 0) return i;
+        if (token->kind == NTR_TOKEN_NAME && ntr_source_token_is(token, "try")) return SIZE_MAX;
+        if (token->match <= i) continue;
+        if (token->match > inside) break;
+        i = token->match;
+    }
+    return inside;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------- */
+
+static void set_lines(const counted_function *f, const ntr_source_regions *regions, uint32_t last) {
+    for (size_t i = 0, end; i < f->place_count && f->places[i]->line <= last; i = end) {
+        uint64_t count;
+        const uint32_t line = f->places[i]->line;
+        for (end = i; end < f->place_count && f->places[end]->line == line;) end++;
+        if (!ntr_source_regions_line(regions, line, &count)) continue;
+        for (size_t k = i; k < end; k++)
+            f->flow->insns[f->places[k] - f->flow->insns].passes = k == i ? count : 0;
+    }
+}
+
+static ntr_status count_with(counted_function *f, const ntr_source_tokens *file, const ntr_allocator *allocator) {
+    ntr_source_tokens tokens = {0};
+    ntr_source_regions regions = {0};
+    const ntr_text_place end = end_place(f);
+    ntr_status status = ntr_source_tokens_select(&tokens, file, f->declared, end.line, has_code, f, allocator);
+    const size_t body = status ? SIZE_MAX : find_body(&tokens, end);
+    if (body != SIZE_MAX) {
+        status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, count_range, f, allocator);
+        if (!status) set_lines(f, &regions, tokens.items[tokens.items[body].match].at.line);
+    }
+    ntr_dealloc(allocator, tokens.items);
+    ntr_dealloc(allocator, regions.items);
+    return status == NTR_E_MEMORY ? status : NTR_OK;
+}
+
+ntr_status ntr_line_regions_count(ntr_line_sources *sources, ntr_line_flow *flow, size_t first, size_t end,
+                                  const char *file, uint32_t declared) {
+    counted_function f = {flow, first, end, file, declared, NULL, 0};
+    const ntr_source_tokens *tokens;
+    if (!sources->read || !file || !declared || is_optimized(&f)) return NTR_OK;
+    TRY(find_source(sources, file, &tokens));
+    if (!tokens->count) return NTR_OK;
+    f.places = ntr_alloc(flow->allocator, end - first, sizeof *f.places);
+    if (!f.places) return NTR_E_MEMORY;
+    for (size_t i = first; i < end; i++) {
+        const ntr_line_insn *insn = &flow->insns[i];
+        if (insn->line >= declared && insn->file && strcmp(insn->file, file) == 0) f.places[f.place_count++] = insn;
+    }
+    qsort(f.places, f.place_count, sizeof *f.places, compare_places);
+    const ntr_status status = f.place_count ? count_with(&f, tokens, flow->allocator) : NTR_OK;
+    ntr_dealloc(flow->allocator, f.places);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* Parts of statements that llvm-cov counts as a whole, and what it counts after statements that control may leave. */
+static int global;
+#define SET(value)       \
+    {                    \
+        if (global) {    \
+            global = 1;  \
+        }                \
+        global = value;  \
+    }
+#define EACH(item) for (int item = 0; item < 3; item++)
+#if defined(WIDE)
+static long sum(long a) {
+#else
+static int sum(int a) {
+#endif
+    int result = 0;
+#ifdef WIDE
+    if (a > 1) {
+#else
+    if (a > 2) {
+#endif
+        result = a;
+    } else {
+        result = -a;
+    }
+    return result;
+}
+static int chosen(int n) {
+    if (n < 3) {
+        global++;
+        return 1;
+    } else {
+        global--;
+    }
+    if (n == 4) {
+        return 2;
+    } else if (n == 5) {
+        global++;
+    } else {
+        return 3;
+    }
+    return 4;
+}
+static int conditions(int a, int b) {
+    int result = a > 2 &&
+                 b > 2 &&
+                 a + b > 9;
+    if (a < 2 || (b > 3 &&
+                  b != 4) ||
+        b == 7) {
+        result += 2;
+    }
+    result += a > 4 ?
+                  b :
+                  a > 3
+                      ? a
+                      : 5;
+    return result +
+           (a ? 1
+              : 2);
+}
+static void leaves(int n) {
+    for (int i = 0; i < 5; i++) {
+        if (i == n) {
+            global++;
+            return;
+        }
+    }
+}
+static int stops(int n) {
+    while (n > 0) {
+        if (n == 4) break;
+        if (n == 6) {
+            n--;
+            continue;
+        }
+        n -= 2;
+    }
+    do {
+        if (n > 100) break;
+        global++;
+    } while (n++ < 3);
+    for (;;) {
+        if (n++ > 5) {
+            break;
+        }
+    }
+    for (int i = 0;
+         i < n;
+         i++)
+        global++;
+    return n;
+}
+static int early(int n) {
+    if (n == 1)
+        { SET(2); return 1; };
+
+    if (n == 2 &&
+        global)
+        { SET(3); return 2; };
+    if (n < 5)
+        return 3;
+    else
+        global++;
+    EACH(i) {
+        if (i == n) global++;
+        else {
+            global--;
+        }
+    }
+    return 5;
+}
+static int cases(int n) {
+    switch (n) {
+    case 0:
+    case 1: {
+        global++;
+        break;
+    }
+    case 2: global--; /* FALLTHROUGH */
+    case 3:
+        if (global > 1000) {
+            return 1;
+        }
+        break;
+    case 4: return 7;
+    default:
+        global += 2;
+    }
+    if (n == 6) goto out;
+    global++;
+again:
+    if (n-- > 7) goto again;
+    return 2;
+out:
+    return 3;
+}
+static void nested(int n) {
+    {
+        if (n > 3) {
+            if (n > 5) return;
+        }
+    }
+    struct {
+        int first;
+        int second;
+    } pair = {1,
+              2};
+    if (pair.first) {
+        while (n > 0) {
+            if (n == 2) {
+                return;
+            }
+            n--;
+        }
+    }
+}
+int main(void) {
+    for (int i = 0; i < 10; i++) {
+        global += sum(i);
+        leaves(i);
+        nested(i);
+        global += chosen(i) + conditions(i, 9 - i) + stops(i) + early(i) + cases(i);
+    }
+    return 0;
+}
