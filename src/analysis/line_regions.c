@@ -174,8 +174,7 @@ static void set_lines(const counted_function *f, const ntr_source_regions *regio
         const uint32_t line = f->places[i]->line;
         for (end = i; end < f->place_count && f->places[end]->line == line;) end++;
         if (!ntr_source_regions_line(regions, line, &count)) continue;
-        for (size_t k = i; k < end; k++)
-            f->flow->insns[f->places[k] - f->flow->insns].passes = k == i ? count : 0;
+        for (size_t k = i; k < end; k++) f->flow->insns[f->places[k] - f->flow->insns].passes = k == i ? count : 0;
     }
 }
 

@@ -370,10 +370,10 @@ static uint32_t label_colon(const region_parser *p, uint32_t i) {
     return p->tokens[i].kind == NTR_TOKEN_NAME && i + 1 < p->limit && p->tokens[i + 1].kind == ':' ? i + 1 : NO_TOKEN;
 }
 
-/* Returns the end of a statement without a structure of its own: after its semicolon, or where the next one begins after
- * a macro that has it inside. */
+/* Returns the end of a statement without a structure of its own: after its semicolon, or where the next one begins
+ * after a macro that has it inside. */
 static uint32_t simple_end(const region_parser *p, uint32_t i) {
-    static const char *const keywords[] = {"if",     "for",  "while",    "do",   "switch", "return",
+    static const char *const keywords[] = {"if",    "for",  "while",    "do",   "switch", "return",
                                            "break", "goto", "continue", "case", "try",    NULL};
     const bool call = i + 1 < p->limit && p->tokens[i].kind == NTR_TOKEN_NAME && p->tokens[i + 1].kind == '(';
     const uint32_t next = call ? after(p, i + 1) : p->limit;
@@ -421,8 +421,8 @@ static ntr_status any_statement(region_parser *p, uint32_t i, uint32_t *next) {
     static const struct {
         const char *name;
         ntr_status (*parse)(region_parser *p, uint32_t i, uint32_t *next);
-    } kinds[] = {{"if", if_statement}, {"for", loop},          {"while", loop},
-                 {"do", do_statement}, {"switch", switch_statement}, {"try", try_statement}};
+    } kinds[] = {{"if", if_statement},         {"for", loop},         {"while", loop}, {"do", do_statement},
+                 {"switch", switch_statement}, {"try", try_statement}};
     while (i < p->limit && p->tokens[i].kind == '[') i = after(p, i); /* attributes */
     if (i >= p->limit || is(p, i, "else") || is(p, i, "catch")) return NTR_E_SYNTAX;
     if (p->tokens[i].kind == '{') return block(p, i, next);
@@ -446,7 +446,8 @@ static ntr_status statement(region_parser *p, uint32_t i, uint32_t *next) {
 
 ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source_tokens *tokens, uint32_t body,
                                    ntr_source_count count, void *user, const ntr_allocator *allocator) {
-    region_parser p = {.tokens = tokens->items, .regions = regions, .count = count, .user = user, .allocator = allocator};
+    region_parser p = {
+        .tokens = tokens->items, .regions = regions, .count = count, .user = user, .allocator = allocator};
     uint32_t next;
     p.jump = NO_TOKEN;
     p.limit = tokens->items[body].match + 1;

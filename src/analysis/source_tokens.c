@@ -90,7 +90,8 @@ static size_t name_size(const token_scan *s, char *kind) {
     while (quote.at < s->end && is_name(*quote.at)) quote.at++;
     const size_t size = (size_t)(quote.at - s->at);
     *kind = NTR_TOKEN_NAME;
-    if (quote.at == s->end || (*quote.at != '"' && *quote.at != '\'') || size > 3 || !strchr("uULR8", *s->at)) return size;
+    if (quote.at == s->end || (*quote.at != '"' && *quote.at != '\'') || size > 3 || !strchr("uULR8", *s->at))
+        return size;
     *kind = NTR_TOKEN_VALUE;
     return size + (quote.at[-1] == 'R' ? raw_size(&quote) : quoted_size(&quote));
 }
@@ -145,9 +146,12 @@ static size_t group_end(const ntr_source_tokens *file, size_t i) {
     for (i++; i < file->count; i++) {
         const ntr_source_token *token = &file->items[i];
         if (token->kind != NTR_TOKEN_DIRECTIVE) continue;
-        if (ntr_source_token_is(token, "if")) depth++;
-        else if (!depth && (ntr_source_token_is(token, "el") || ntr_source_token_is(token, "endif"))) return i;
-        else if (ntr_source_token_is(token, "endif")) depth--;
+        if (ntr_source_token_is(token, "if"))
+            depth++;
+        else if (!depth && (ntr_source_token_is(token, "el") || ntr_source_token_is(token, "endif")))
+            return i;
+        else if (ntr_source_token_is(token, "endif"))
+            depth--;
     }
     return i;
 }
@@ -176,7 +180,8 @@ static char closing(char open) {
     return open == '(' ? ')' : open == '[' ? ']' : open == '{' ? '}' : '\0';
 }
 
-/* Appends a token. `open`: the index plus 1 of the innermost open bracket, whose `match` is that of the one around it. */
+/* Appends a token. `open`: the index plus 1 of the innermost open bracket, whose `match` is that of the one around it.
+ */
 static ntr_status append(ntr_source_tokens *selected, const ntr_source_token *token, uint32_t *open,
                          const ntr_allocator *allocator) {
     const uint32_t index = (uint32_t)selected->count;

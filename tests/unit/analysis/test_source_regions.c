@@ -17,7 +17,8 @@ static const struct lines_case {
 } cases[] = {
     {"else after a return", {"{ if (x9) {", "x2; return;", "} else {", "x7;", "}", "}"}, {9, 2, 7, 7, 7, 9}},
     {"after a return", {"{ x9;", "if (x9)", "return x2;", "x7;", "}"}, {9, 9, 2, 7, 7}},
-    {"two returns", {"{ x9;", "if (x9) { x2; return; }", "if (x7) { x3; return; }", "x4;", "return;", "}"},
+    {"two returns",
+     {"{ x9;", "if (x9) { x2; return; }", "if (x7) { x3; return; }", "x4;", "return;", "}"},
      {9, 9, 7, 4, 4, 7}},
     {"operands", {"{ x9 &&", "x5 &&", "(x3 ||", "x1) ||", "x2;", "}"}, {9, 9, 9, 3, 9, 9}},
     {"choice", {"{ x9 ?", "x2", ": x7;", "}"}, {9, 2, 9, 9}},
@@ -109,7 +110,8 @@ static void test_groups(void **state) {
 
 /* The texts have no end in which a token could be read further. */
 static void test_ends(void **state) {
-    static const char *const texts[] = {"/*", "/", "//", "\"a\\", "'", "R\"(", "R\"", "1e", "#", "#if", "u8", "x\\", "(]", "{"};
+    static const char *const texts[] = {"/*", "/", "//",  "\"a\\", "'",   "R\"(", "R\"",
+                                        "1e", "#", "#if", "u8",    "x\\", "(]",   "{"};
     (void)state;
     for (size_t i = 0; i < NTR_COUNT(texts); i++) {
         struct source s = {0};
