@@ -1,11 +1,12 @@
 /* Parts of statements that llvm-cov counts as a whole, and what it counts after statements that control may leave. */
+// clang-format off: the rules are about where lines end
 static int global;
-#define SET(value)                                                                                                     \
-    {                                                                                                                  \
-        if (global) {                                                                                                  \
-            global = 1;                                                                                                \
-        }                                                                                                              \
-        global = value;                                                                                                \
+#define SET(value)       \
+    {                    \
+        if (global) {    \
+            global = 1;  \
+        }                \
+        global = value;  \
     }
 #define EACH(item) for (int item = 0; item < 3; item++)
 #if defined(WIDE)
@@ -42,12 +43,22 @@ static int chosen(int n) {
     return 4;
 }
 static int conditions(int a, int b) {
-    int result = a > 2 && b > 2 && a + b > 9;
-    if (a < 2 || (b > 3 && b != 4) || b == 7) {
+    int result = a > 2 &&
+                 b > 2 &&
+                 a + b > 9;
+    if (a < 2 || (b > 3 &&
+                  b != 4) ||
+        b == 7) {
         result += 2;
     }
-    result += a > 4 ? b : a > 3 ? a : 5;
-    return result + (a ? 1 : 2);
+    result += a > 4 ?
+                  b :
+                  a > 3
+                      ? a
+                      : 5;
+    return result +
+           (a ? 1
+              : 2);
 }
 static void leaves(int n) {
     for (int i = 0; i < 5; i++) {
@@ -75,26 +86,25 @@ static int stops(int n) {
             break;
         }
     }
-    for (int i = 0; i < n; i++) global++;
+    for (int i = 0;
+         i < n;
+         i++)
+        global++;
     return n;
 }
 static int early(int n) {
-    if (n == 1) {
-        SET(2);
-        return 1;
-    };
+    if (n == 1)
+        { SET(2); return 1; };
 
-    if (n == 2 && global) {
-        SET(3);
-        return 2;
-    };
+    if (n == 2 &&
+        global)
+        { SET(3); return 2; };
     if (n < 5)
         return 3;
     else
         global++;
     EACH(i) {
-        if (i == n)
-            global++;
+        if (i == n) global++;
         else {
             global--;
         }
@@ -115,7 +125,8 @@ static int cases(int n) {
         }
         break;
     case 4: return 7;
-    default: global += 2;
+    default:
+        global += 2;
     }
     if (n == 6) goto out;
     global++;
@@ -134,7 +145,8 @@ static void nested(int n) {
     struct {
         int first;
         int second;
-    } pair = {1, 2};
+    } pair = {1,
+              2};
     if (pair.first) {
         while (n > 0) {
             if (n == 2) {
