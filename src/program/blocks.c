@@ -169,8 +169,12 @@ static void invalidate_range(ntr_blocks *blocks, uint64_t first, uint64_t last) 
         invalidate_in_page(blocks, ntr_program_cut(program, from + (i << NTR_PAGE_BITS)), first, last);
 }
 
+/* The limits of functions may be others with other names: these may be anywhere. */
 static void invalidate_segment(ntr_blocks *blocks, size_t segment) {
-    invalidate_range(blocks, blocks->program->segments[segment].first, blocks->program->segments[segment].last);
+    if (segment == NTR_EDGE_NAMES)
+        invalidate_all(blocks);
+    else
+        invalidate_range(blocks, blocks->program->segments[segment].first, blocks->program->segments[segment].last);
 }
 
 static void invalidate_crossed(ntr_blocks *blocks, uint64_t position) {

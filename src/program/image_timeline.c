@@ -28,6 +28,13 @@ int ntr_image_timeline_update(ntr_image_timeline *timeline, const ntr_program *p
             add(timeline, allocator, segment->until, timeline->segments_seen))
             return -1;
     }
+    for (; timeline->images_seen < program->image_count; timeline->images_seen++) {
+        const ntr_image *image = &program->images[timeline->images_seen];
+        if (image->has_segments) continue;
+        if (add(timeline, allocator, image->options.from, NTR_EDGE_NAMES) ||
+            add(timeline, allocator, image->options.until, NTR_EDGE_NAMES))
+            return -1;
+    }
     if (timeline->count > before) qsort(timeline->edges, timeline->count, sizeof *timeline->edges, by_position);
     return 0;
 }

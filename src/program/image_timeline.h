@@ -1,10 +1,12 @@
-/* Stream positions at which segments become valid or invalid. */
+/* Stream positions at which segments, and images that have names alone, become valid or invalid. */
 #ifndef NTR_PROGRAM_IMAGE_TIMELINE_H
 #define NTR_PROGRAM_IMAGE_TIMELINE_H
 
 #include "program/program.h"
 
-/* At `position`, `segment` becomes valid or invalid. */
+#define NTR_EDGE_NAMES UINT32_MAX
+
+/* At `position`, `segment` becomes valid or invalid; NTR_EDGE_NAMES: an image that has names alone. */
 typedef struct ntr_edge {
     uint64_t position;
     uint32_t segment;
@@ -14,10 +16,10 @@ typedef struct ntr_image_timeline {
     ntr_edge *edges; /* sorted by position */
     size_t count, capacity;
     size_t passed;   /* number of edges at or before the current position */
-    size_t segments_seen;
+    size_t segments_seen, images_seen;
 } ntr_image_timeline;
 
-/* Adds the edges of new segments. Returns 0, or -1 when out of memory. */
+/* Adds the edges of new segments and images. Returns 0, or -1 when out of memory. */
 int ntr_image_timeline_update(ntr_image_timeline *timeline, const ntr_program *program, const ntr_allocator *allocator);
 
 /* Returns the number of edges at or before `position`. */

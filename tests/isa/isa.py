@@ -148,6 +148,21 @@ def disassembled():
     matches(r"be42 +(cm\.popret +\{ra\}, 16|\.insn 0xbe42) ", found.out, "CM.POPRET")
 
 
+@case("names that are given for a time (:from, :until): each execution has the names of its time")
+def names_for_a_time():
+    # RET at 0x2000000a ends the messages at bytes 7, 10 and 14
+    early, late = (f"{name}=" + lines(f"{name}.txt", f"2000000a T {name}_leaf\n") for name in ("early", "late"))
+    words = ["raw-xlen32.off.nex", *RAW, "--xlen", "32", "--symbols", f"{early}:until=12", "--symbols", f"{late}:from=12"]
+    wanted = ["early_leaf", "early_leaf", "late_leaf"]
+    for threads in "1", "2":
+        equal(re.findall(r"(?m)^0x2000000a .*<(\w+)>$", run("decode", *words, "--show", "insn", "-j", threads).out), wanted, "decode --show insn")
+    equal(re.findall(r"call -> 0x2000000a <(\w+)>", run("decode", *words).out), wanted, "decode")
+    rows = {row["function"]: row["calls"] for row in run("profile", *words, "--format", "jsonl").rows()}
+    equal([rows["early_leaf"], rows["late_leaf"]], [2, 1], "profile")
+    folded = run("flame", *words, "--to", "folded").out
+    equal([int(re.search(rf"{name}_leaf (\d+)", folded)[1]) for name in ("early", "late")], [2, 1], "flame")
+
+
 @case("a table jump without a table: the reason names the table")
 def no_table():
     with open(os.path.join(FILES, "zcmt-stripped.stripped.elf"), "rb") as file:
