@@ -197,7 +197,9 @@ static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const nt
         const ntr_place place = ntr_program_image_place(counts->program, index, first->count.address);
         if (!first->by_llvm || ntr_debug_info_function(debug, place, &frame) != NTR_OK || frame.artificial) continue;
         if (!frame.declared_in || !ntr_coverage_selects(c, frame.declared_in)) continue;
-        TRY(ntr_line_regions_count(&c->sources, flow, i, end, frame.declared_in, frame.declared_line));
+        const ntr_line_function of = {counts->program,    debug, index, flow, i, end, frame.declared_in,
+                                      frame.declared_line};
+        TRY(ntr_line_regions_count(&c->sources, &of));
     }
     return NTR_OK;
 }

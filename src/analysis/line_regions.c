@@ -1,8 +1,10 @@
 #include "analysis/line_regions.h"
 
+#include "analysis/never_returns.h"
 #include "analysis/source_regions.h"
 #include "base/allocator.h"
 #include "base/macros.h"
+#include "program/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +16,7 @@ struct ntr_line_source {
 
 /* A function and its source. */
 typedef struct counted_function {
-    ntr_line_flow *flow;
-    size_t first, end;
-    const char *file;
-    uint32_t declared;
+    const ntr_line_function *of;
     const ntr_line_insn **places; /* the instructions of the file, by their place */
     size_t place_count;
 } counted_function;
@@ -113,6 +112,59 @@ static bool count_range(void *user, ntr_text_place begin, ntr_text_place end, ui
     return first != NULL;
 }
 
+static uint32_t bits_of(const counted_function *f, const ntr_line_insn *insn) {
+    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, insn->count.address);
+    return insn->count.size == 4 ? (uint32_t)ntr_program_bits(f->of->program, place, 4) : 0;
+}
+
+/* Returns the target of a call, or 0. Without relaxation, calls are AUIPC and JALR. */
+static uint64_t call_target(const counted_function *f, const ntr_line_insn *insn) {
+    enum { OPCODE = 0x7f, AUIPC = 0x17, JALR = 0x67, REGISTER = 31 };
+    if (insn->count.flow == NTR_FLOW_DIRECT_CALL) return insn->target;
+    if (insn->count.flow != NTR_FLOW_INDIRECT_CALL || insn == &f->of->flow->insns[f->of->first]) return 0;
+    const uint32_t bits = bits_of(f, insn), before = bits_of(f, insn - 1);
+    if ((bits & OPCODE) != JALR || (before & OPCODE) != AUIPC ||
+        ((before >> 7) & REGISTER) != ((bits >> 15) & REGISTER))
+        return 0;
+    return insn[-1].target + (bits >> 20) - ((bits >> 31) << 12);
+}
+
+static bool stops(const counted_function *f, const ntr_line_insn *insn) {
+    const uint64_t target = call_target(f, insn);
+    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, target);
+    return target && ntr_never_returns(f->of->program, f->of->debug, place);
+}
+
+/* Code that is left at two places, or calls what does not return. A macro of several calls at one place is a statement
+ * that ends inside of the macro. */
+static ntr_source_exit exit_of(void *user, ntr_text_place begin, ntr_text_place end) {
+    const counted_function *f = user;
+    const size_t first = find_place(f, begin), after = find_place(f, end);
+    const ntr_line_insn *low = NULL, *high = NULL;
+    for (size_t i = first; i < after; i++) {
+        if (!low || f->places[i] < low) low = f->places[i];
+        if (!high || f->places[i] > high) high = f->places[i];
+    }
+    if (!low) return NTR_SOURCE_EXIT_NEXT;
+    const uint64_t next = high->count.address + high->count.size;
+    bool stopped = stops(f, high), left = !stopped && high->count.flow != NTR_FLOW_DIRECT_JUMP, again = false;
+    uint64_t exit = left ? next : 0;
+    unsigned calls = 0;
+    for (size_t i = first; i < after; i++) {
+        const ntr_line_insn *insn = f->places[i];
+        const bool jumps = insn->count.flow == NTR_FLOW_BRANCH || insn->count.flow == NTR_FLOW_DIRECT_JUMP;
+        stopped |= stops(f, insn);
+        calls += insn->count.flow == NTR_FLOW_DIRECT_CALL || insn->count.flow == NTR_FLOW_INDIRECT_CALL;
+        if (!jumps || (insn->target >= low->count.address && insn->target < next)) continue;
+        again |= left && insn->target != exit;
+        left = true;
+        exit = insn->target;
+    }
+    const bool whole = calls > 1 && !ntr_text_place_compare(place_of(f->places[first]), place_of(f->places[after - 1]));
+    if (stopped && !left && !whole) return NTR_SOURCE_EXIT_NEVER;
+    return stopped || again ? NTR_SOURCE_EXIT_MAYBE : NTR_SOURCE_EXIT_NEXT;
+}
+
 static bool has_code(void *user, uint32_t first, uint32_t last) {
     const counted_function *f = user;
     const size_t at = find_place(f, (ntr_text_place){first, 0});
@@ -123,14 +175,15 @@ static bool has_code(void *user, uint32_t first, uint32_t last) {
  * function leads to the next instruction. */
 static bool is_optimized(const counted_function *f) {
     bool branches = false;
-    for (size_t i = f->first; i < f->end; i++) {
-        const ntr_line_insn *insn = &f->flow->insns[i];
+    for (size_t i = f->of->first; i < f->of->end; i++) {
+        const ntr_line_insn *insn = &f->of->flow->insns[i];
         if (insn->optimized || !insn->by_llvm) return true;
         branches |= insn->count.flow == NTR_FLOW_BRANCH;
     }
-    for (size_t i = f->first; branches && i < f->end; i++) {
-        const ntr_insn_count *jump = &f->flow->insns[i].count;
-        if (jump->flow == NTR_FLOW_DIRECT_JUMP && f->flow->insns[i].target == jump->address + jump->size) return false;
+    for (size_t i = f->of->first; branches && i < f->of->end; i++) {
+        const ntr_insn_count *jump = &f->of->flow->insns[i].count;
+        if (jump->flow == NTR_FLOW_DIRECT_JUMP && f->of->flow->insns[i].target == jump->address + jump->size)
+            return false;
     }
     return branches;
 }
@@ -174,7 +227,8 @@ static void set_lines(const counted_function *f, const ntr_source_regions *regio
         const uint32_t line = f->places[i]->line;
         for (end = i; end < f->place_count && f->places[end]->line == line;) end++;
         if (!ntr_source_regions_line(regions, line, &count)) continue;
-        for (size_t k = i; k < end; k++) f->flow->insns[f->places[k] - f->flow->insns].passes = k == i ? count : 0;
+        for (size_t k = i; k < end; k++)
+            f->of->flow->insns[f->places[k] - f->of->flow->insns].passes = k == i ? count : 0;
     }
 }
 
@@ -182,10 +236,11 @@ static ntr_status count_with(counted_function *f, const ntr_source_tokens *file,
     ntr_source_tokens tokens = {0};
     ntr_source_regions regions = {0};
     const ntr_text_place end = end_place(f);
-    ntr_status status = ntr_source_tokens_select(&tokens, file, f->declared, end.line, has_code, f, allocator);
+    ntr_status status = ntr_source_tokens_select(&tokens, file, f->of->declared, end.line, has_code, f, allocator);
     const size_t body = status ? SIZE_MAX : find_body(&tokens, end);
     if (body != SIZE_MAX) {
-        status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, count_range, f, allocator);
+        const ntr_source_code code = {f, count_range, exit_of};
+        status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, &code, allocator);
         if (!status) set_lines(f, &regions, tokens.items[tokens.items[body].match].at.line);
     }
     ntr_dealloc(allocator, tokens.items);
@@ -193,21 +248,21 @@ static ntr_status count_with(counted_function *f, const ntr_source_tokens *file,
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
-ntr_status ntr_line_regions_count(ntr_line_sources *sources, ntr_line_flow *flow, size_t first, size_t end,
-                                  const char *file, uint32_t declared) {
-    counted_function f = {flow, first, end, file, declared, NULL, 0};
+ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of) {
+    counted_function f = {of, NULL, 0};
     const ntr_source_tokens *tokens;
-    if (!sources->read || !file || !declared || is_optimized(&f)) return NTR_OK;
-    TRY(find_source(sources, file, &tokens));
+    if (!sources->read || !of->file || !of->declared || is_optimized(&f)) return NTR_OK;
+    TRY(find_source(sources, of->file, &tokens));
     if (!tokens->count) return NTR_OK;
-    f.places = ntr_alloc(flow->allocator, end - first, sizeof *f.places);
+    f.places = ntr_alloc(sources->allocator, of->end - of->first, sizeof *f.places);
     if (!f.places) return NTR_E_MEMORY;
-    for (size_t i = first; i < end; i++) {
-        const ntr_line_insn *insn = &flow->insns[i];
-        if (insn->line >= declared && insn->file && strcmp(insn->file, file) == 0) f.places[f.place_count++] = insn;
+    for (size_t i = of->first; i < of->end; i++) {
+        const ntr_line_insn *insn = &of->flow->insns[i];
+        if (insn->line >= of->declared && insn->file && strcmp(insn->file, of->file) == 0)
+            f.places[f.place_count++] = insn;
     }
-    qsort(f.places, f.place_count, sizeof *f.places, compare_places);
-    const ntr_status status = f.place_count ? count_with(&f, tokens, flow->allocator) : NTR_OK;
-    ntr_dealloc(flow->allocator, f.places);
+    if (f.place_count) qsort(f.places, f.place_count, sizeof *f.places, compare_places);
+    const ntr_status status = f.place_count ? count_with(&f, tokens, sources->allocator) : NTR_OK;
+    ntr_dealloc(sources->allocator, f.places);
     return status;
 }

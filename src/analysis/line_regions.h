@@ -16,10 +16,20 @@ typedef struct ntr_line_sources {
     size_t count, capacity;
 } ntr_line_sources;
 
-/* Sets the passes of the lines of the function that has the instructions [first, end) and is declared in line
- * `declared` of `file`, where the source is known and its statements are understood. Errors: NTR_E_MEMORY. */
-ntr_status ntr_line_regions_count(ntr_line_sources *sources, ntr_line_flow *flow, size_t first, size_t end,
-                                  const char *file, uint32_t declared);
+/* A function of an image: the instructions [first, end), declared in line `declared` of `file`. */
+typedef struct ntr_line_function {
+    const ntr_program *program;
+    ntr_debug_info *debug;
+    size_t image;
+    ntr_line_flow *flow;
+    size_t first, end;
+    const char *file;
+    uint32_t declared;
+} ntr_line_function;
+
+/* Sets the passes of the lines of a function, where its source is known and its statements are understood. Errors:
+ * NTR_E_MEMORY. */
+ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of);
 
 void ntr_line_sources_release(ntr_line_sources *sources);
 

@@ -28,8 +28,7 @@ typedef struct region_parser {
     unsigned ways; /* of the statements since it was cleared */
     ntr_text_place last; /* the end of the last statement */
     uint32_t jump; /* the region that began with the last jump, which the gap before a label counts as; or NO_TOKEN */
-    ntr_source_count count;
-    void *user;
+    const ntr_source_code *code;
     const ntr_allocator *allocator;
 } region_parser;
 
@@ -69,7 +68,7 @@ static ntr_status add_range(region_parser *p, uint32_t i, uint32_t end) {
     ntr_source_region *region = &p->regions->items[id];
     set_begin(region, p->tokens[i].at);
     set_end(region, p->tokens[end - 1].end);
-    region->known = p->count(p->user, region->begin, region->end, &region->count);
+    region->known = p->code->count(p->code->user, region->begin, region->end, &region->count);
     return NTR_OK;
 }
 
@@ -109,7 +108,7 @@ static void pop(region_parser *p, size_t index) {
 /* A statement begins, of which the first code is in [at, end). */
 static ntr_status begin_statement(region_parser *p, ntr_text_place at, ntr_text_place end) {
     uint64_t count;
-    const bool known = p->count(p->user, at, end, &count);
+    const bool known = p->code->count(p->code->user, at, end, &count);
     if (known && top(p)->begun && top(p)->known && top(p)->count != count) TRY(push(p));
     if (!top(p)->begun) {
         set_begin(top(p), at);
@@ -244,7 +243,7 @@ static ntr_status selected(region_parser *p, uint32_t i, uint32_t gap, uint32_t 
     TRY(statement(p, i, next));
     ntr_source_region *region = &p->regions->items[id];
     region->end = p->tokens[*next - 1].end;
-    if (!region->known) region->known = p->count(p->user, region->begin, region->end, &region->count);
+    if (!region->known) region->known = p->code->count(p->code->user, region->begin, region->end, &region->count);
     pop(p, index);
     return NTR_OK;
 }
@@ -393,7 +392,10 @@ static ntr_status simple(region_parser *p, uint32_t i, uint32_t *next) {
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[end - 1].end));
     p->jump = pending && end == i + 1 ? p->stack[p->depth - 1] : NO_TOKEN;
     TRY(expression(p, i, end));
-    return way ? terminate(p, p->tokens[end - 1].end, way) : NTR_OK;
+    const ntr_source_exit exit =
+        way ? NTR_SOURCE_EXIT_NEVER : p->code->exit(p->code->user, p->tokens[i].at, p->tokens[end - 1].end);
+    if (exit == NTR_SOURCE_EXIT_NEVER) return terminate(p, p->tokens[end - 1].end, way ? way : WAY_LEAVE);
+    return exit == NTR_SOURCE_EXIT_MAYBE ? end_statement(p, p->ways, WAY_LEAVE) : NTR_OK;
 }
 
 /* `MACRO(x) { ... }`: mostly a loop. */
@@ -445,9 +447,8 @@ static ntr_status statement(region_parser *p, uint32_t i, uint32_t *next) {
 }
 
 ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source_tokens *tokens, uint32_t body,
-                                   ntr_source_count count, void *user, const ntr_allocator *allocator) {
-    region_parser p = {
-        .tokens = tokens->items, .regions = regions, .count = count, .user = user, .allocator = allocator};
+                                   const ntr_source_code *code, const ntr_allocator *allocator) {
+    region_parser p = {.tokens = tokens->items, .regions = regions, .code = code, .allocator = allocator};
     uint32_t next;
     p.jump = NO_TOKEN;
     p.limit = tokens->items[body].match + 1;

@@ -20,13 +20,25 @@ typedef struct ntr_source_regions {
     size_t count, capacity;
 } ntr_source_regions;
 
-/* Stores how often the first code of [begin, end) was executed. Returns false if there is no code. */
-typedef bool (*ntr_source_count)(void *user, ntr_text_place begin, ntr_text_place end, uint64_t *count);
+/* Whether control goes from a statement to the next one, as its code says: macros and functions hide it. */
+typedef enum ntr_source_exit {
+    NTR_SOURCE_EXIT_NEXT,
+    NTR_SOURCE_EXIT_MAYBE,
+    NTR_SOURCE_EXIT_NEVER,
+} ntr_source_exit;
+
+/* The code of parts of the source. */
+typedef struct ntr_source_code {
+    void *user;
+    /* Stores how often the first code of [begin, end) was executed. Returns false if there is no code. */
+    bool (*count)(void *user, ntr_text_place begin, ntr_text_place end, uint64_t *count);
+    ntr_source_exit (*exit)(void *user, ntr_text_place begin, ntr_text_place end);
+} ntr_source_code;
 
 /* Appends the regions of a body, whose `{` is the token number `body`. Errors: NTR_E_SYNTAX (a statement that is not
  * understood: nothing is known), NTR_E_LIMIT (nested too deeply), NTR_E_MEMORY. */
 ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source_tokens *tokens, uint32_t body,
-                                   ntr_source_count count, void *user, const ntr_allocator *allocator);
+                                   const ntr_source_code *code, const ntr_allocator *allocator);
 
 /* Stores the count of a line by the rule of llvm-cov: that of the region around the beginning of the line, or the
  * greatest of the regions that begin on the line. Returns false if it is not known. */

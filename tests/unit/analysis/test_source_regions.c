@@ -30,6 +30,8 @@ static const struct lines_case {
     {"no code", {"{ int a;", "x5;", "}"}, {5, 5, 5}},
     {"macro", {"{ EACH(x2) {", "x5;", "} x2; }"}, {5, 5, 5}},
     {"comment and string", {"{ x4(\"{\", '}', R\"(})\"); // {", "/* { */ x4(1'0); }"}, {4, 4}},
+    {"macro that may leave", {"{ x9; if (x9) return x2;", "M(x7);", "x6; return;", "}"}, {9, 7, 6, 7}},
+    {"call that does not return", {"{ x9; if (x9)", "N(x2);", "x7; return;", "}"}, {9, 2, 7, 9}},
     {"statements of a macro", {"{ x1 { x2; }", "}"}, {UNKNOWN, UNKNOWN}},
     {"else alone", {"{ x1; else x2;", "}"}, {UNKNOWN, UNKNOWN}},
 };
@@ -49,6 +51,18 @@ static bool count(void *user, ntr_text_place begin, ntr_text_place end, uint64_t
         return true;
     }
     return false;
+}
+
+/* A name in capitals may leave. */
+static ntr_source_exit leave(void *user, ntr_text_place begin, ntr_text_place end) {
+    const struct source *s = user;
+    for (size_t i = 0; i < s->selected.count; i++) {
+        const ntr_source_token *token = &s->selected.items[i];
+        if (ntr_text_place_compare(token->at, begin) < 0 || ntr_text_place_compare(token->at, end) >= 0) continue;
+        if (token->text[0] == 'M') return NTR_SOURCE_EXIT_MAYBE;
+        if (token->text[0] == 'N') return NTR_SOURCE_EXIT_NEVER;
+    }
+    return NTR_SOURCE_EXIT_NEXT;
 }
 
 /* Group 2 of a conditional directive is the one that has code. */
@@ -79,7 +93,8 @@ static void test_lines(void **state) {
             strcat(text, "\n");
         }
         assert_int_equal(read_text(&s, text, 1), NTR_OK);
-        const ntr_status status = ntr_source_regions_find(&s.regions, &s.selected, 0, count, &s, NULL);
+        const ntr_status status =
+            ntr_source_regions_find(&s.regions, &s.selected, 0, &(ntr_source_code){&s, count, leave}, NULL);
         for (uint32_t k = 0; k < 8 && cases[i].lines[k]; k++) {
             uint64_t found = 0;
             const bool known = !status && ntr_source_regions_line(&s.regions, k + 1, &found);
@@ -135,7 +150,8 @@ static void test_depth(void **state) {
     memset(text, '{', DEPTH);
     memset(text + DEPTH, '}', DEPTH);
     assert_int_equal(read_text(&s, text, 1), NTR_OK);
-    assert_int_equal(ntr_source_regions_find(&s.regions, &s.selected, 0, count, &s, NULL), NTR_E_LIMIT);
+    assert_int_equal(ntr_source_regions_find(&s.regions, &s.selected, 0, &(ntr_source_code){&s, count, leave}, NULL),
+                     NTR_E_LIMIT);
     free(text);
     release(&s);
 }
