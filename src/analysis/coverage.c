@@ -187,6 +187,14 @@ static ntr_status find_code(ntr_coverage *c, function_code *code, const ntr_line
     return code->name ? NTR_OK : NTR_E_MEMORY;
 }
 
+/* Returns whether a function is the deleting destructor of a class (D0 of the C++ ABI). */
+static bool deletes(const ntr_frame *frame) {
+    static const char ending[] = "D0Ev";
+    const size_t size = frame->linkage ? strlen(frame->linkage) : 0;
+    return size >= sizeof ending && strcmp(frame->linkage + size - (sizeof ending - 1), ending) == 0 &&
+           frame->function && strchr(frame->function, '~');
+}
+
 /* Counts the lines of functions of which the source is known. */
 static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_counts *counts, size_t index,
                                 ntr_line_flow *flow) {
@@ -197,8 +205,8 @@ static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const nt
         const ntr_place place = ntr_program_image_place(counts->program, index, first->count.address);
         if (!first->by_llvm || ntr_debug_info_function(debug, place, &frame) != NTR_OK || frame.artificial) continue;
         if (!frame.declared_in || !ntr_coverage_selects(c, frame.declared_in)) continue;
-        const ntr_line_function of = {counts->program,    debug, index, flow, i, end, frame.declared_in,
-                                      frame.declared_line};
+        const ntr_line_function of = {counts->program,     debug,          index, flow, i, end, frame.declared_in,
+                                      frame.declared_line, deletes(&frame)};
         TRY(ntr_line_regions_count(&c->sources, &of));
     }
     return NTR_OK;

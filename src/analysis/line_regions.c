@@ -119,12 +119,12 @@ static uint32_t bits_of(const counted_function *f, const ntr_line_insn *insn) {
 
 /* Returns the target of a call, or 0. Without relaxation, calls are AUIPC and JALR. */
 static uint64_t call_target(const counted_function *f, const ntr_line_insn *insn) {
-    enum { OPCODE = 0x7f, AUIPC = 0x17, JALR = 0x67, REGISTER = 31 };
+    enum { OPCODE_MASK = 0x7f, AUIPC_CODE = 0x17, JALR_CODE = 0x67, REGISTER_MASK = 31 };
     if (insn->count.flow == NTR_FLOW_DIRECT_CALL) return insn->target;
     if (insn->count.flow != NTR_FLOW_INDIRECT_CALL || insn == &f->of->flow->insns[f->of->first]) return 0;
     const uint32_t bits = bits_of(f, insn), before = bits_of(f, insn - 1);
-    if ((bits & OPCODE) != JALR || (before & OPCODE) != AUIPC ||
-        ((before >> 7) & REGISTER) != ((bits >> 15) & REGISTER))
+    if ((bits & OPCODE_MASK) != JALR_CODE || (before & OPCODE_MASK) != AUIPC_CODE ||
+        ((before >> 7) & REGISTER_MASK) != ((bits >> 15) & REGISTER_MASK))
         return 0;
     return insn[-1].target + (bits >> 20) - ((bits >> 31) << 12);
 }
@@ -262,7 +262,8 @@ ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_func
             f.places[f.place_count++] = insn;
     }
     if (f.place_count) qsort(f.places, f.place_count, sizeof *f.places, compare_places);
-    const ntr_status status = f.place_count ? count_with(&f, tokens, sources->allocator) : NTR_OK;
+    for (size_t i = 0; of->deletes && i < f.place_count; i++) of->flow->insns[f.places[i] - of->flow->insns].passes = 0;
+    const ntr_status status = f.place_count && !of->deletes ? count_with(&f, tokens, sources->allocator) : NTR_OK;
     ntr_dealloc(sources->allocator, f.places);
     return status;
 }

@@ -25,6 +25,7 @@ typedef struct ntr_line_function {
     size_t first, end;
     const char *file;
     uint32_t declared;
+    bool deletes; /* the destructor that frees the object: it calls another one, which has the body */
 } ntr_line_function;
 
 /* Sets the passes of the lines of a function, where its source is known and its statements are understood. Errors:

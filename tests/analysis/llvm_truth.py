@@ -29,17 +29,17 @@ def read_lcov(info, selected=lambda path: not path.startswith("/usr")):
 def reason(text_of, key):
     """The rule by which llvm-cov may count a line otherwise, or None."""
     file, number = key
-    line, before, after = (text_of((file, number + at)).strip() for at in (0, -1, 1))
-    if re.match(r"\}|do\b", line) or line == "{":
-        return "braces"
-    if re.search(r"(\|\||&&|[,(?:|+=-]|<<)( ?\\)?( */\*.*\*/| *//.*)?$", before) or re.match(r"(\|\||&&|[?:]|<<)", line):
-        return "continued lines"
-    if re.match(r"for ?\(", line) and not line.endswith("{"):
-        return "loops without braces"
+    line, before = (text_of((file, number + at)).strip() for at in (0, -1))
+    if re.match(r"[A-Z_]{4,}\(.*\) ?\{$", line):
+        return "functions of macros"
+    if "assert(" in line or re.match(r"[A-Z][A-Z_0-9]{3,}\b", line):
+        return "macros with statements"
     if re.match(r"\w+ ?\(", line) and re.search(r"\)$|\belse$|:$", before):
         return "macros of macros"
     if any(re.search(r"\} ?while ?\(", text_of((file, number + at))) for at in (-1, -2)):
         return "code after a loop"
     if "setjmp" in line:
         return "functions that return twice"
+    if line == "}":
+        return "braces after a macro"
     return None

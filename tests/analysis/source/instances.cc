@@ -26,7 +26,17 @@ static int loops(const std::vector<int> &v) {
     for (int n : v) { if (n > 2) break; s += n; }
     return s;
 }
+struct Base {
+    virtual ~Base() {
+        calls++;
+    }
+    int calls = 0;
+};
 int main() {
+    for (int i = 0; i < 2; i++) {
+        Base *base = new Base;
+        delete base;
+    }
     T t;
     int s = 0;
     for (int i = 0; i < 3; i++) s += t.f(i) + t.f(i) + t.g(i);
