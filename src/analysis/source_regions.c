@@ -7,6 +7,7 @@
 
 enum {
     NESTED_MAX = 200,
+    REGIONS_MAX = 20000, /* the time is the square of this */
     NO_TOKEN = UINT32_MAX,
 };
 
@@ -38,6 +39,7 @@ static ntr_status statement(region_parser *p, uint32_t i, uint32_t *next);
 
 static ntr_status add_region(region_parser *p, uint32_t *id) {
     ntr_source_regions *r = p->regions;
+    if (r->count == REGIONS_MAX) return NTR_E_LIMIT;
     if (ntr_reserve(p->allocator, (void **)&r->items, &r->capacity, r->count + 1, sizeof *r->items))
         return NTR_E_MEMORY;
     *id = (uint32_t)r->count;

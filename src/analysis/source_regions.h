@@ -36,7 +36,7 @@ typedef struct ntr_source_code {
 } ntr_source_code;
 
 /* Appends the regions of a body, whose `{` is the token number `body`. Errors: NTR_E_SYNTAX (a statement that is not
- * understood: nothing is known), NTR_E_LIMIT (nested too deeply), NTR_E_MEMORY. */
+ * understood: nothing is known), NTR_E_LIMIT (nested too deeply, or too long), NTR_E_MEMORY. */
 ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source_tokens *tokens, uint32_t body,
                                    const ntr_source_code *code, const ntr_allocator *allocator);
 
