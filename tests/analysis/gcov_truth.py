@@ -92,13 +92,15 @@ def reason(text_of, key):
         return "a function that begins with a loop"
     if re.match(r"throw", text):
         return "ways out of a scope in C++"
+    if cpp and re.search(r"= \{\{|^\{.*\},?$", text):
+        return "lists in braces in C++"
     if text.startswith("switch"):
         return "switch"
     if JUMP.match(text):
         return "ways out of a scope in C++" if cpp else "jumps"
     if re.match(r"return\b", text):
         return "ways out of a scope in C++" if cpp else "jumps"
-    if PART.search(text) or PART.search(before) or re.match(r"(\|\||&&|[?:]|<<)", text):
+    if PART.search(text) or PART.search(before) or any(re.match(r"(\|\||&&|[?:] |\?|<<|\.\w)", one) for one in (text, after)):
         return "parts of an expression on several lines"
     if re.match(r"[A-Z][A-Z0-9_]{3,}\b ?\(", text) or re.match(r"[a-z]?[A-Z0-9_]{4,}\(", text):
         return "several statements of a macro on one line"
