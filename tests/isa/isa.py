@@ -133,8 +133,8 @@ done:
 def disassembled():
     folder = scratch()
     lines("narrow.s", NARROW)
-    for words in (["as", "-g", "-march=rv32imac", "-mabi=ilp32", "narrow.s", "-o", "narrow.o"], ["ld", "-melf32lriscv", "-Ttext=0x1000", "narrow.o", "-o", "narrow"]):
-        subprocess.run([need(f"riscv64-linux-gnu-{words[0]}"), *words[1:]], cwd=folder, check=True)
+    subprocess.run([need("riscv64-linux-gnu-as"), "-g", "-march=rv32imac", "-mabi=ilp32", "narrow.s", "-o", "narrow.o"], cwd=folder, check=True)
+    subprocess.run([need("riscv64-linux-gnu-ld"), "-melf32lriscv", "-Ttext=0x1000", "narrow.o", "-o", "narrow"], cwd=folder, check=True)
     elf = os.path.join(folder, "narrow")
     stream = write("narrow.nex", run("encode", "-e", elf, "--pc", "-", stdin=b"0x1000\n0x1004\n0x1006\n0x1004\n").bytes)
     shown = run("coverage", "--level", "object", stream, "-e", elf, "--format", "json")
