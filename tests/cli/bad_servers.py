@@ -89,9 +89,8 @@ def _():
         # nohup ignores SIGHUP
         with subprocess.Popen([NTRACE, "gdb", "--listen", place, "-e", write("tiny.elf", tiny.elf()), stream], stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, preexec_fn=lambda number=number: signal.signal(number, signal.SIG_DFL)) as child:
-            until(lambda: os.path.exists(place), "a socket")
             with socket.socket(socket.AF_UNIX) as client:
-                client.connect(place)
+                until(lambda: client.connect_ex(place) == 0, "a socket that answers")  # its file is there before it listens
                 client.setblocking(False)
                 requests = packet(b"qXfer:features:read:target.xml:0,ffb") * 100
                 try:
