@@ -129,6 +129,19 @@ static void harts_by_turns(void **state) {
     EXPECT(w, events, paths);
 }
 
+/* Spans that stay in a function are counted at once; those of another hart in the same function are not among them. */
+static void harts_in_one_function(void **state) {
+    world *w = *state;
+    ntr_calltree_divide(w->tree, NTR_CALLTREE_HARTS);
+    const ntr_event events[] = {
+        span(0, MAIN, NTR_SPAN_JUMP, MAIN),           span(0, MAIN, NTR_SPAN_NOT_TAKEN, MAIN + 20),
+        span(1, MAIN, NTR_SPAN_NOT_TAKEN, MAIN + 20), span(1, MAIN + 20, NTR_SPAN_JUMP, MAIN),
+        span(0, MAIN + 20, NTR_SPAN_JUMP, MAIN),
+    };
+    const expected paths[] = {{"hart 0", 1, 0}, {"hart 0/main", 1, 30}, {"hart 1", 1, 0}, {"hart 1/main", 1, 20}};
+    EXPECT(w, events, paths);
+}
+
 static void contexts_have_stacks_of_their_own(void **state) {
     world *w = *state;
     ntr_calltree_divide(w->tree, NTR_CALLTREE_CONTEXTS);
@@ -325,6 +338,7 @@ static void images_count_what_they_call_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(harts_by_turns, begin, end),
+        cmocka_unit_test_setup_teardown(harts_in_one_function, begin, end),
         cmocka_unit_test_setup_teardown(contexts_have_stacks_of_their_own, begin, end),
         cmocka_unit_test_setup_teardown(a_gap_closes_the_frames_of_its_hart, begin, end),
         cmocka_unit_test_setup_teardown(a_trap_comes_and_goes, begin, end),
