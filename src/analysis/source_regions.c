@@ -8,8 +8,9 @@
 enum {
     NESTED_MAX = 200,
     REGIONS_MAX = 20000, /* the time is the square of this */
-    NO_TOKEN = UINT32_MAX,
 };
+
+static const uint32_t NO_TOKEN = UINT32_MAX;
 
 /* How control may leave a statement otherwise than to the next one, and what may enter it. */
 enum {

@@ -134,6 +134,8 @@ static void go_step(ntr_gdb *gdb, const action *a) {
         ntr_gdb_report_stop(gdb, &stop, NTR_GDB_STEPPED);
 }
 
+/* Forward, the instruction at the position does not count: the debugger has seen the stop there. When all harts go on,
+ * the thread that the debugger has selected since may be another one, whose breakpoint does count. */
 static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
     bool found = false;
     ntr_replay_stop stop;
@@ -148,7 +150,8 @@ static void go_on(ntr_gdb *gdb, const action *a, bool backward) {
     ntr_status status = NTR_OK;
     if (!backward) status = find_return(gdb, a->src, &search.until, &search.has_until);
     if (!backward && status == NTR_OK)
-        status = ntr_replay_neighbour(gdb->replay, a->src, false, &search.skipped, &found);
+        status = ntr_replay_neighbour(gdb->replay, a->one_hart ? a->src : ntr_replay_current(gdb->replay), false,
+                                      &search.skipped, &found);
     search.skip = found;
     stop = (ntr_replay_stop){.src = a->src, .reason = NTR_REPLAY_INTERRUPTED};
     if (status == NTR_OK) status = ntr_replay_find(gdb->replay, &search, &stop);
