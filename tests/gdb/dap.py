@@ -33,6 +33,7 @@ class Adapter:
         self.process = subprocess.Popen([gdb, "-nx", "-q", *options, "-i", "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL)
         self.number, self.messages = 0, queue.Queue()
+        self.early = []  # stops that came before the answer to the request that made them
         threading.Thread(target=self.read, daemon=True).start()
         self.ask("initialize", adapterID="gdb")
 
@@ -58,21 +59,26 @@ class Adapter:
                 check(False, f"no {what}")
             if wanted(message):
                 return message
+            if message.get("event") == "stopped":
+                self.early.append(message)
 
     def ask(self, command, **arguments):
         number = self.send(command, **arguments)
         return self.until(command, lambda m: m.get("request_seq") == number)
 
     def stopped(self):
-        return self.until("stop", lambda m: m.get("event") == "stopped")["body"]["reason"]
+        stop = self.early.pop(0) if self.early else self.until("stop", lambda m: m.get("event") == "stopped")
+        return stop["body"]["reason"]
 
     def go(self, command, **arguments):
+        self.early.clear()
         done = self.ask(command, threadId=1, **arguments)
         check(done["success"], f"{command}: {done}")
         return self.stopped()
 
     def console(self, line):
         """A command of GDB, in an editor's debug console, that moves."""
+        self.early.clear()
         done = self.ask("evaluate", expression=line, context="repl")
         check(done["success"], f"{line}: {done}")
         return done["body"]["result"]
