@@ -178,15 +178,16 @@ static void add_vdso(const char *line) {
     close(fd);
 }
 
-/* The files that are mapped from `start` to `end`, guest addresses. */
-static void add_host_lines(uint64_t start, uint64_t end) {
+/* The files that are mapped from `start` to `end`, guest addresses. `begins`: the program has not begun, so that no
+ * thread of it unmaps what is read here. */
+static void add_host_lines(uint64_t start, uint64_t end, bool begins) {
     char line[PATH_MAX + 128];
     FILE *maps = fopen("/proc/self/maps", "re");
     if (!maps) return;
     while (fgets(line, sizeof line, maps)) {
         const uint64_t first = strtoull(line, NULL, 16) - channel->head.guest_base;
         if (first < start || first >= end) continue;
-        add_vdso(line);
+        if (begins) add_vdso(line);
         add_host_line(line);
     }
     fclose(maps);
@@ -204,7 +205,7 @@ void maps_begin(const struct qemu_plugin_tb *tb) {
     begun = true;
     note_left_map();
     maps_find_base(tb);
-    add_host_lines(0, UINT64_MAX);
+    add_host_lines(0, UINT64_MAX, true);
     wait_for_reader();
 }
 
@@ -220,6 +221,6 @@ void maps_move(uint64_t from, uint64_t length, uint64_t to, uint64_t new_length)
     maps_remove(from, length);
     maps_remove(to, new_length);
     if (!has_code) return;
-    add_host_lines(to, to + new_length);
+    add_host_lines(to, to + new_length, false);
     wait_for_reader();
 }

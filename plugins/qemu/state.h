@@ -218,8 +218,8 @@ uint32_t maps_file(uint64_t address, bool *memory);
 
 /* ---- vdso.c */
 
-/* Returns a new open file, an ELF file with the symbols of the vDSO whose memory this is; -1: it is none, or there is
- * no file. */
+/* Makes an ELF file with the symbols of the vDSO that is in this memory. Returns its open descriptor, or -1 when the
+ * memory has no vDSO or the file cannot be made. */
 int vdso_file(const uint8_t *bytes, uint64_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* Stacks of OCaml's fibers (effects). A fiber's calls are on a stack of its own, whose caller is known: the function
- * that began it (caml_runstack) or continues it (caml_resume). Who performs an effect leaves the fiber; its handler
- * takes the place of caml_runstack. The frames of the fiber wait, as those of a coroutine do (coroutines.c), and
- * caml_resume puts them on top of the stack at that moment.
+ * that began it (caml_runstack) or continues it (caml_resume). When a function performs an effect, control leaves the
+ * fiber, and the frame of the handler takes the place of caml_runstack. The frames of the fiber wait, as those of a
+ * coroutine do (coroutines.c), and caml_resume puts them on top of the stack at that moment.
  *
  * Which fiber continues is not known if several wait that are not equal. Then caml_resume stays on the stack. Above it,
  * a frame without a caller begins those that they have in common, until returns show which one it is:
@@ -70,7 +70,7 @@ static size_t frames_of(change *c, size_t from, const stack *more, ntr_stack_fra
         frames[own].site = link->site;
         frames[own].return_to = link->return_to;
     }
-    if (frames[0].kind != NTR_FRAME_ROOT) frames[0].site = frames[0].return_to = 0; /* those of who continues it */
+    if (frames[0].kind != NTR_FRAME_ROOT) frames[0].site = frames[0].return_to = 0; /* set when the fiber continues */
     return all;
 }
 
