@@ -20,6 +20,7 @@ typedef struct line_flow_builder {
     uint64_t entry; /* of the last function */
     const char *declared_in;
     uint32_t declared_line;
+    ntr_insn before; /* the last instruction */
     ntr_line_row head; /* the last row of the beginning of a function; without a file: none */
 } line_flow_builder;
 
@@ -83,6 +84,13 @@ static uint32_t line_of(line_flow_builder *m, const ntr_line_row *row, bool by_l
     return m->declared_line;
 }
 
+/* Returns the target of an instruction that jumps. Without relaxation, calls are AUIPC and JALR. */
+static uint64_t target_of(const line_flow_builder *m, const ntr_insn *insn) {
+    const bool far = insn->flow == NTR_FLOW_INDIRECT_CALL && m->before.sets_constant && m->before.rd == insn->rs1;
+    if (!far) return insn->target;
+    return ntr_program_cut(m->program, m->before.target + (uint64_t)insn->immediate) & ~UINT64_C(1);
+}
+
 static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
     ntr_line_flow *f = m->flow;
     ntr_insn insn;
@@ -105,8 +113,9 @@ static ntr_status add_row(line_flow_builder *m, const ntr_line_row *row) {
             .by_llvm = by_llvm,
             .implicit = row->implicit,
             .optimized = row->optimized,
-            .target = insn.target,
+            .target = target_of(m, &insn),
         };
+        m->before = insn;
     }
     return NTR_OK;
 }

@@ -82,7 +82,8 @@ def compare(text, ours, theirs, branches=True):
     """Returns problems, and the number of lines compared."""
     (our_lines, our_branches, our_functions), (their_lines, their_branches, their_functions) = ours, theirs
     complaints, compared = [], 0
-    if our_functions != their_functions:
+    always = set(re.findall(r"\balways_inline\b.*?(\w+)\(\w", "\n".join(text)))  # gcov does not list these
+    if {name: count for name, count in our_functions.items() if name not in always} != their_functions:
         complaints.append(f"functions {our_functions}, gcov {their_functions}")
     for number in sorted(set(our_lines) | set(their_lines)):
         line = text[number - 1]
@@ -142,7 +143,7 @@ def lines(source, level):
 # least number of lines that both have; gcov's branches of C++ contain exceptions, those of C atomic operations; the branches of
 # conditions on several lines (ends.c) are on the last line of their block
 LINES = [("loops.c", 39, True), ("cleanups.c", 35, False), ("system_calls.c", 6, True), ("iterators.cc", 26, False),
-         ("destructors.cc", 47, False), ("ends.c", 40, False), ("macros.cc", 28, False)]
+         ("destructors.cc", 47, False), ("ways.cc", 87, False), ("ends.c", 40, False), ("macros.cc", 28, False)]
 
 
 # gcov 14 counts a line once more where a temporary of it ends, and passes differ from one temporary to the next: line, ours, gcov's
@@ -155,6 +156,8 @@ def passes(source, least, branches):
     source_in(place, "source", source)
     with open(os.path.join(place, source), encoding="utf-8") as file:
         text = file.read().split("\n")
+    for header in re.findall(r'^#include "(.*)"', "\n".join(text), re.M):
+        source_in(place, "source", header)
     theirs = from_gcov(source, "-O0", place)
     complaints, compared = compare(text, from_trace(source, (compiler_of(source), "-O0"), place), theirs, branches)
     if int(run(compiler_of(source), "-dumpversion", cwd=place).split(b".")[0]) >= 14:
