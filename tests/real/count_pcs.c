@@ -13,12 +13,16 @@
  *
  * What it sees is in a mapped file, FILE.PID, an array of struct seen: complete also when a signal kills the program. A
  * child process has a file of its own. A process that executes another program (execve) with this plugin continues its
- * file. Argument: out=FILE. */
+ * file. Argument: out=FILE. Argument counts=FILE: when the program exits, "HOST - GUEST", the difference of addresses,
+ * QEMU's /proc/self/maps, and how often each instruction retired, "0xADDRESS COUNT". One that was translated several
+ * times has several lines. */
 #include "plugins/qemu/api.h"
 #include "tests/real/seen.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +35,8 @@ typedef enum kind { LINEAR, ACCESS, JUMP, NEVER } kind;
 
 struct instruction {
     uint64_t pc;
+    _Atomic uint64_t retired; /* how often */
+    struct instruction *before; /* the one that was translated before, or NULL */
     uint8_t size, kind;
     bool last; /* of its block */
 };
@@ -38,11 +44,13 @@ struct instruction {
 static struct seen *all_seen;
 
 static struct cpu {
-    const struct instruction *pending;
+    struct instruction *pending;
     bool accessed; /* `pending` has accessed memory */
 } cpus[CPUS];
 
-static const char *out;
+static const char *out, *counts;
+static struct instruction *_Atomic newest;
+static _Atomic uint64_t host_minus_guest;
 
 static struct cpu *cpu_of(unsigned index) {
     if (index >= CPUS) abort();
@@ -74,10 +82,13 @@ static bool retired(const struct cpu *c, const struct instruction *i, uint64_t n
 }
 
 static void on_instruction(unsigned index, void *user) {
-    const struct instruction *now = user;
+    struct instruction *now = user;
     struct cpu *c = cpu_of(index);
     struct seen *seen = &all_seen[index];
-    if (c->pending && retired(c, c->pending, now->pc)) seen_retire(seen, c->pending->pc);
+    if (c->pending && retired(c, c->pending, now->pc)) {
+        seen_retire(seen, c->pending->pc);
+        c->pending->retired++;
+    }
     c->pending = now;
     c->accessed = false;
     seen->executes = 1;
@@ -131,10 +142,14 @@ static QEMU_TB_CALLBACK(on_block) {
     struct instruction *all = malloc(count * sizeof *all); /* kept: callbacks refer to it */
     QEMU_IGNORE;
     if (!all) abort();
+    host_minus_guest = (uintptr_t)qemu_plugin_insn_haddr(qemu_plugin_tb_get_insn(tb, 0)) - pc;
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *one = qemu_plugin_tb_get_insn(tb, i);
         const size_t size = qemu_plugin_insn_size(one);
-        all[i] = (struct instruction){pc, (uint8_t)size, (uint8_t)kind_of(word_of(one, size)), i + 1 == count};
+        all[i] = (struct instruction){.pc = pc, .size = (uint8_t)size, .kind = (uint8_t)kind_of(word_of(one, size))};
+        all[i].last = i + 1 == count;
+        all[i].before = newest;
+        while (!atomic_compare_exchange_weak(&newest, &all[i].before, &all[i]));
         qemu_plugin_register_vcpu_insn_exec_cb(one, on_instruction, QEMU_NO_REGS, &all[i]);
         if (all[i].last && all[i].kind == ACCESS)
             qemu_plugin_register_vcpu_mem_cb(one, on_access, QEMU_NO_REGS, QEMU_MEM_RW, NULL);
@@ -142,10 +157,30 @@ static QEMU_TB_CALLBACK(on_block) {
     }
 }
 
+static QEMU_EXIT_CALLBACK(at_exit) {
+    QEMU_IGNORE, (void)nothing;
+    FILE *file = counts ? fopen(counts, "w") : NULL;
+    FILE *maps = file ? fopen("/proc/self/maps", "r") : NULL;
+    if (!maps) return;
+    fprintf(file, "%" PRIu64 "\n", host_minus_guest);
+    for (int c; (c = getc(maps)) != EOF;) putc(c, file);
+    fclose(maps);
+    for (const struct instruction *i = newest; i; i = i->before)
+        if (i->retired) fprintf(file, "0x%" PRIx64 " %" PRIu64 "\n", i->pc, i->retired);
+    fclose(file);
+}
+
 int qemu_plugin_install(qemu_id id, const qemu_info *info, int argc, char **argv) {
     (void)info;
-    if (argc != 1 || strncmp(argv[0], "out=", 4) != 0 || !(out = strdup(argv[0] + 4))) return -1;
+    for (int i = 0; i < argc; i++) {
+        const char **value = strncmp(argv[i], "out=", 4) == 0      ? &out
+                             : strncmp(argv[i], "counts=", 7) == 0 ? &counts
+                                                                   : NULL;
+        if (!value || !(*value = strdup(strchr(argv[i], '=') + 1))) return -1;
+    }
+    if (!out) return -1;
     map_file();
+    qemu_plugin_register_atexit_cb(id, at_exit, NULL);
     qemu_plugin_register_vcpu_tb_trans_cb(id, QEMU_WITH(on_block));
     return pthread_atfork(NULL, NULL, in_child);
 }
