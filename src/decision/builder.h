@@ -101,20 +101,22 @@ ntr_status ntr_builder_enter(ntr_map_builder *b, const ntr_found_branch *branch)
 /* Adds a copy of a decision. `reason`: why its branches are not known, or NULL. Errors: NTR_E_MEMORY. */
 ntr_status ntr_builder_add_copy(ntr_map_builder *b, ntr_decision_record *record, const ntr_found_branch *found,
                                 const char *reason);
-/* Matches branches with one decision. Returns NULL, or why it is not possible. */
+/* Matches branches with one decision. `parts`: of each branch and one more, or NULL (match.h). Returns NULL, or why it
+ * is not possible. */
 const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
-                            size_t count, ntr_match *match);
+                            size_t count, const ntr_operand_part *parts, ntr_match *match);
 /* The same, where the compiler computes conditions together (groups.h). */
 const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, ntr_match *match);
 /* The same, where the compiler stores the result and does not test the last condition. Stores the load of the result.
  */
 const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record *record,
-                                   const ntr_found_branch *const *found, size_t count, ntr_match *match,
-                                   uint32_t *load);
+                                   const ntr_found_branch *const *found, size_t count, const ntr_operand_part *parts,
+                                   ntr_match *match, uint32_t *load);
 /* The same, where no instruction shows the last condition. */
 const char *ntr_builder_try_lost(ntr_map_builder *b, const ntr_decision_record *record,
-                                 const ntr_found_branch *const *found, size_t count, ntr_match *match);
+                                 const ntr_found_branch *const *found, size_t count, const ntr_operand_part *parts,
+                                 ntr_match *match);
 /* Returns the branches (bit I: the branch I of at most 64) that only test the result of the others (ntr_match_retests).
  */
 uint64_t ntr_builder_retests(ntr_map_builder *b, const ntr_found_branch *found, size_t count);

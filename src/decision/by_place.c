@@ -58,7 +58,7 @@ static ntr_status match_by_place(ntr_map_builder *b, const ntr_found_branch *fou
         TRY(ntr_builder_add_copy(b, d->records[i], found, "several decisions, of a macro, have the same place"));
         single = false;
     }
-    const char *reason = single ? ntr_builder_try(b, first, branches, count, &match)
+    const char *reason = single ? ntr_builder_try(b, first, branches, count, NULL, &match)
                                 : "several decisions, of a macro, have the same place";
     /* only gcc without the passes of -O1 is known to compute conditions together and nothing else */
     if (single && reason && b->kind.gnu && (b->kind.unoptimized || b->kind.debug)) {

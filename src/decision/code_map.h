@@ -58,6 +58,7 @@ typedef struct ntr_decision_branch {
                          0: not known */
     uint64_t root;
     bool retested[2]; /* by outcome, not taken and taken: a result is tested once more, by a later branch of the copy */
+    bool goes_on[2]; /* by outcome: the condition has no value yet, and another branch of it follows */
 } ntr_decision_branch;
 
 /* A call instruction of a statement that executes one (operands.c). */

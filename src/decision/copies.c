@@ -35,6 +35,7 @@ static ntr_status add_matched(ntr_map_builder *b, uint64_t address, const ntr_ma
         .taken_is = matched->taken_is,
         .first = matched->first,
         .retested = {matched->retested[0], matched->retested[1]},
+        .goes_on = {matched->goes_on[0], matched->goes_on[1]},
         .load = index + 1 == match->stored,
         .root_reg = match->grouping.alternatives == 1 || index + 1 == match->stored ? root->reg : 0,
         .root = b->graph.insns[root->at].address,
@@ -67,11 +68,13 @@ static const char *add_candidate(ntr_map_builder *b, ntr_match *match, ntr_candi
     return NULL;
 }
 
-static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record, const ntr_candidate *candidates) {
+static ntr_match new_match(ntr_map_builder *b, const ntr_decision_record *record, const ntr_candidate *candidates,
+                           const ntr_operand_part *parts) {
     return (ntr_match){.graph = &b->graph,
                        .debug = b->debug,
                        .record = record,
                        .candidates = candidates,
+                       .parts = parts,
                        .statements = &b->statements,
                        .kind = b->kind};
 }
@@ -84,47 +87,51 @@ static bool is_outermost(const ntr_map_builder *b, const ntr_decision_record *re
 }
 
 static const char *try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
-                       size_t count, ntr_match *match, const char *(*find)(ntr_match *match)) {
+                       size_t count, const ntr_operand_part *parts, ntr_match *match,
+                       const char *(*find)(ntr_match *match)) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     const char *reason = record->too_large ? record->shown.reason : NULL;
-    *match = new_match(b, record, candidates);
+    *match = new_match(b, record, candidates, parts);
     match->kind.keeps_paths &= is_outermost(b, record, found[0]);
     for (size_t i = 0; i < count && !reason; i++) reason = add_candidate(b, match, candidates, found[i]);
     if (!reason) reason = find(match);
     match->candidates = NULL;
+    match->parts = NULL;
     return reason;
 }
 
 const char *ntr_builder_try(ntr_map_builder *b, const ntr_decision_record *record, const ntr_found_branch *const *found,
-                            size_t count, ntr_match *match) {
-    return try(b, record, found, count, match, ntr_match_find);
+                            size_t count, const ntr_operand_part *parts, ntr_match *match) {
+    return try(b, record, found, count, parts, match, ntr_match_find);
 }
 
 const char *ntr_builder_try_groups(ntr_map_builder *b, const ntr_decision_record *record,
                                    const ntr_found_branch *const *found, size_t count, ntr_match *match) {
-    return try(b, record, found, count, match, ntr_match_groups);
+    return try(b, record, found, count, NULL, match, ntr_match_groups);
 }
 
 const char *ntr_builder_try_lost(ntr_map_builder *b, const ntr_decision_record *record,
-                                 const ntr_found_branch *const *found, size_t count, ntr_match *match) {
-    return try(b, record, found, count, match, ntr_match_lost);
+                                 const ntr_found_branch *const *found, size_t count, const ntr_operand_part *parts,
+                                 ntr_match *match) {
+    return try(b, record, found, count, parts, match, ntr_match_lost);
 }
 
 const char *ntr_builder_try_stored(ntr_map_builder *b, const ntr_decision_record *record,
-                                   const ntr_found_branch *const *found, size_t count, ntr_match *match,
-                                   uint32_t *load) {
+                                   const ntr_found_branch *const *found, size_t count, const ntr_operand_part *parts,
+                                   ntr_match *match, uint32_t *load) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
     const char *reason = record->too_large ? record->shown.reason : NULL;
-    *match = new_match(b, record, candidates);
+    *match = new_match(b, record, candidates, parts);
     for (size_t i = 0; i < count && !reason; i++) reason = add_candidate(b, match, candidates, found[i]);
     if (!reason) reason = ntr_match_stored(match, load);
     match->candidates = NULL;
+    match->parts = NULL;
     return reason;
 }
 
 uint64_t ntr_builder_retests(ntr_map_builder *b, const ntr_found_branch *found, size_t count) {
     ntr_candidate candidates[NTR_CANDIDATES_MAX];
-    ntr_match match = new_match(b, b->decisions->records[found->record], candidates);
+    ntr_match match = new_match(b, b->decisions->records[found->record], candidates, NULL);
     for (size_t i = 0; i < count; i++)
         if (add_candidate(b, &match, candidates, &found[i])) return 0;
     return ntr_match_retests(&match);

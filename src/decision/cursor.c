@@ -174,6 +174,15 @@ bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor) {
     }
 }
 
+CXCursor ntr_cursor_operand(ntr_unit_walk *w, CXCursor cursor, bool *negated) {
+    for (CXCursor child;; cursor = child) {
+        const bool is_not = ntr_cursor_is_not(w, cursor);
+        if (!is_not && w->clang->getCursorKind(cursor) != CXCursor_ParenExpr) return cursor;
+        if (!ntr_cursor_inner(w, cursor, &child)) return cursor;
+        *negated ^= is_not;
+    }
+}
+
 CXCursor ntr_cursor_strip(ntr_unit_walk *w, CXCursor cursor, bool negations) {
     bool negated = false;
     CXCursor stripped = ntr_cursor_strip_not(w, cursor, &negated);

@@ -13,6 +13,15 @@ typedef struct ntr_rest {
     bool is_head;      /* it is the head of the loop around the statement, to which `continue` leads */
 } ntr_rest;
 
+/* The operands of a condition that is ?:, while they are visited. */
+typedef struct ntr_choice_walk {
+    CXCursor choice, logical; /* the ?: that is visited next, and its operand && or || */
+    bool negated; /* the value of the condition is the inverse of theirs */
+    uint32_t id; /* of the decision */
+    uint8_t condition;
+    ntr_tested tested;
+} ntr_choice_walk;
+
 /* The walk through one unit. */
 typedef struct ntr_unit_walk {
     void (*walk)(struct ntr_unit_walk *w, CXCursor cursor, unsigned depth); /* visits what is inside of a condition */
@@ -34,6 +43,7 @@ typedef struct ntr_unit_walk {
     CXCursor truth;                  /* the && or || of which the value is that of a condition, */
     uint32_t truth_of;               /* ... the id of its decision; 0: none, */
     uint8_t truth_condition;         /* ... and its number */
+    ntr_choice_walk *choice;         /* the condition ?: that is visited; NULL: none */
     bool unused;                     /* the value of what is visited next is not used */
     bool direct;                     /* the value of what is visited next is returned or stored as it is */
     uint32_t jumps, continue_count;  /* number of return, goto and labels, and of continue, so far */
@@ -82,6 +92,8 @@ bool ntr_cursor_is_comma(const ntr_unit_walk *w, CXCursor cursor);
 
 /* Returns whether it is ?:, in parentheses or converted. */
 bool ntr_cursor_is_choice(ntr_unit_walk *w, CXCursor cursor);
+/* Returns the cursor without parentheses and negations. Inverts *negated at each negation. */
+CXCursor ntr_cursor_operand(ntr_unit_walk *w, CXCursor cursor, bool *negated);
 
 /* Returns the index of the condition of a for statement among its children, or their number when there is none. */
 size_t ntr_cursor_for_condition(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *children);

@@ -54,7 +54,11 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     size_t number = d->record.shown.condition_count;
     w->truth_of = ntr_cursor_truth(w, cursor, &w->truth) ? d->record.id : 0;
     w->truth_condition = (uint8_t)number;
+    ntr_choice_walk *outer = w->choice, choice = {.id = d->record.id, .condition = (uint8_t)number};
+    choice.choice = ntr_cursor_operand(w, cursor, &choice.negated);
+    w->choice = &choice;
     w->walk(w, cursor, w->depth + 1);
+    w->choice = outer;
     if (number >= NTR_CONDITIONS_MAX) {
         d->too_large = true;
         return 0;
@@ -69,8 +73,10 @@ static unsigned add_leaf(ntr_unit_walk *w, ntr_decision_draft *d, CXCursor curso
     int64_t value = 0;
     c->constant = ntr_cursor_constant(w, cursor, &value);
     c->value = value != 0;
-    d->flow[number] = (ntr_condition_flow){
-        .extent = ntr_cursor_extent(w, cursor), .order = w->order++, .choice = ntr_cursor_is_choice(w, cursor)};
+    d->flow[number] = (ntr_condition_flow){.extent = ntr_cursor_extent(w, cursor),
+                                           .order = w->order++,
+                                           .choice = ntr_cursor_is_choice(w, cursor),
+                                           .tested = choice.tested};
     ntr_cursor_operands(w, cursor, &d->flow[number]);
     ntr_cursor_compared(w, cursor, &d->flow[number].compared);
     return add_node(d, (ntr_expression){.operator= NTR_LEAF, .condition = (uint8_t)number});
@@ -218,6 +224,11 @@ ntr_draft_result ntr_draft_add(ntr_unit_walk *w, CXCursor cursor, const ntr_cont
     if (w->truth_of && w->clang->equalCursors(w->truth, cursor)) {
         d->record.truth_of = w->truth_of;
         d->record.truth_condition = w->truth_condition;
+    }
+    if (w->choice && w->clang->equalCursors(w->choice->logical, cursor)) {
+        d->record.part_of = w->choice->id;
+        d->record.part_condition = w->choice->condition;
+        d->record.part_negated = w->choice->negated;
     }
     d->record.unused = w->unused && !control;
     d->record.direct = w->direct && !control;

@@ -4,6 +4,7 @@
 #include "base/macros.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { EXPECTED_MAX = 256 };
 
@@ -26,20 +27,46 @@ static bool within(const ntr_extent *outer, const ntr_extent *inner) {
             (inner->end_line == outer->end_line && inner->end_column <= outer->end_column));
 }
 
+static bool tests_operands(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition);
+
+/* Returns the decision of which one is a part (record.h), where the code tests operands, or NULL. */
+static ntr_decision_record *whole_of(const ntr_map_builder *b, const ntr_decision_record *part) {
+    for (size_t i = 0; part->part_of && !b->kind.gnu && i < b->decisions->count; i++) {
+        ntr_decision_record *r = b->decisions->records[i];
+        if (r->id == part->part_of) return tests_operands(b, r, part->part_condition) ? r : NULL;
+    }
+    return NULL;
+}
+
 /* Returns whether the last condition has no branch of its own: gcc does not test it when the result is not used, and
  * clang computes it when the result is stored. */
 static bool computes_last(const ntr_map_builder *b, const ntr_decision_record *r) {
-    return b->kind.gnu ? r->unused : r->is_value || (b->shape.computes_choices && r->chooses);
+    if (b->kind.gnu) return r->unused;
+    return (r->is_value && !whole_of(b, r)) || (b->shape.computes_choices && r->chooses);
 }
 
-/* Number of branches that evaluate a condition in code that was not optimized. C compilers evaluate both operands of ?:
- * with branches of their own, but clang computes the last condition of a loop and tests the result. */
-static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition) {
+/* Returns whether the operands of a condition ?: have branches of their own. clang computes the last condition of a
+ * loop and tests the result. */
+static bool tests_operands(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition) {
+    const bool last = condition + 1u == r->shown.condition_count;
+    if (!b->kind.unoptimized || !b->shape.tests_operands || !r->flow[condition].choice) return false;
+    return b->kind.gnu || !last || (!r->loop && !computes_last(b, r));
+}
+
+/* Stores the places in the order of the branches that evaluate a condition in code that was not optimized. Returns
+ * their number. gcc tests both operands of ?:, and the values of those that are decisions. */
+static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition,
+                             uint32_t *order) {
+    const ntr_condition_flow *flow = &r->flow[condition];
     const bool last = condition + 1 == r->shown.condition_count;
     if (r->conditions[condition].constant || !(ntr_record_evaluated(r) >> condition & 1)) return 0;
+    order[0] = order[1] = flow->order;
     if (!b->kind.unoptimized) return 1;
     if (last && computes_last(b, r)) return 0;
-    return b->shape.tests_operands && r->flow[condition].choice && !(last && r->loop && !b->kind.gnu) ? 2 : 1;
+    if (!tests_operands(b, r, condition)) return 1;
+    if (b->kind.gnu || flow->tested.count > NTR_TESTED_MAX) return 2;
+    memcpy(order, flow->tested.order, flow->tested.count * sizeof *order);
+    return flow->tested.count;
 }
 
 /* Returns whether a single condition only passes the value of a decision in it on: __builtin_expect(!!(a || b), 1). gcc
@@ -66,11 +93,13 @@ static size_t list_expected(const ntr_map_builder *b, uint32_t entry, expected *
         ntr_decision_record *r = d->records[i];
         if (r->shown.line > outer->end_line) break;
         if (!within(outer, &r->extent) || r->too_large || (!passed_on && passes_on(b, i))) continue;
-        for (size_t k = 0; k < r->shown.condition_count; k++)
-            for (unsigned branches = branches_for(b, r, k); branches; branches--) {
+        for (size_t k = 0; k < r->shown.condition_count; k++) {
+            uint32_t order[NTR_TESTED_MAX];
+            for (unsigned n = branches_for(b, r, k, order); n--;) {
                 if (count == capacity) return 0;
-                list[count++] = (expected){r, (uint8_t)k, r->flow[k].order};
+                list[count++] = (expected){r, (uint8_t)k, order[n]};
             }
+        }
     }
     if (count) qsort(list, count, sizeof *list, compare_expected);
     return count;
@@ -81,6 +110,8 @@ typedef struct in_order {
     expected list[EXPECTED_MAX];
     const ntr_found_branch *found[EXPECTED_MAX];
     size_t count;
+    ntr_decision_record *records[EXPECTED_MAX]; /* the decisions, also those that have only branches of their parts */
+    size_t record_count;
     bool fewer; /* conditions that only pass a value on have no branch */
 } in_order;
 
@@ -95,35 +126,87 @@ static const ntr_found_branch *test_of(const in_order *o, const ntr_decision_rec
     return test;
 }
 
-/* The branches of the decision of condition `at` of the list, if it is its first one. */
-static size_t branches_of(const ntr_map_builder *b, const in_order *o, size_t at, const ntr_found_branch **branches) {
-    const ntr_decision_record *r = o->list[at].record;
-    size_t used = 0;
-    for (size_t i = 0; i < at; i++)
-        if (o->list[i].record == r) return 0;
-    for (size_t i = at; i < o->count; i++)
-        if (o->list[i].record == r) branches[used++] = o->found[i];
-    const ntr_found_branch *test = computes_last(b, r) ? test_of(o, r) : NULL;
-    if (test && test->address > branches[used - 1]->address) branches[used++] = test;
-    return used;
+/* The branches of a decision, and those of its parts. */
+typedef struct branch_list {
+    const ntr_found_branch *found[EXPECTED_MAX + 1];
+    uint8_t conditions[EXPECTED_MAX]; /* of the decision */
+    ntr_operand_part parts[EXPECTED_MAX + 1];
+    size_t listed, used; /* with the branch that tests the result */
+} branch_list;
+
+static const char *try(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, branch_list *list,
+                       ntr_match *match);
+
+/* Stores what the branches of a part, which is matched by itself, say of the condition. */
+static bool take_part(ntr_map_builder *b, const in_order *o, const ntr_decision_record *part, branch_list *list) {
+    branch_list *inner = ntr_alloc(b->map->allocator, 1, sizeof *inner);
+    ntr_match match;
+    const bool matched = inner && !try(b, o, part, inner, &match);
+    for (size_t i = 0; matched && i < inner->used; i++) {
+        const ntr_matched *m = &match.matched[i];
+        size_t at = 0;
+        while (list->found[at] != inner->found[i]) at++;
+        list->parts[at].is_part = true;
+        for (unsigned taken = 0; taken < 2; taken++) {
+            const int next = part->flow[m->condition].next[taken == m->taken_is];
+            list->parts[at].goes_on[taken] = m->goes_on[taken] || next >= 0;
+            if (!list->parts[at].goes_on[taken])
+                list->parts[at].taken_is = taken == ((next == NTR_RESULT_TRUE) != part->part_negated);
+        }
+    }
+    ntr_dealloc(b->map->allocator, inner);
+    return matched;
 }
 
-static bool same_order(const in_order *o, const ntr_decision_record *record, const ntr_match *match, size_t used) {
-    size_t at = 0;
-    for (size_t i = 0; i < o->count; i++)
-        if (o->list[i].record == record && match->matched[at++].condition != o->list[i].condition) return false;
-    return at == used || match->matched[at].condition + 1u == record->shown.condition_count;
+/* Lists the branches of a decision. Returns whether its parts are known. */
+static bool list_branches(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, branch_list *list) {
+    bool known = true;
+    *list = (branch_list){0};
+    for (size_t i = 0; i < o->count; i++) {
+        const ntr_decision_record *at = o->list[i].record;
+        uint8_t condition = o->list[i].condition;
+        while (at && at != r) {
+            condition = at->part_condition;
+            at = whole_of(b, at);
+        }
+        if (!at) continue;
+        list->conditions[list->used] = condition;
+        list->found[list->used++] = o->found[i];
+    }
+    list->listed = list->used;
+    for (size_t i = 0; known && i < o->record_count; i++)
+        if (whole_of(b, o->records[i]) == r) known = take_part(b, o, o->records[i], list);
+    const ntr_found_branch *test = computes_last(b, r) ? test_of(o, r) : NULL;
+    if (test && test->address > list->found[list->used - 1]->address) list->found[list->used++] = test;
+    return known;
+}
+
+static bool same_order(const ntr_decision_record *record, const branch_list *list, const ntr_match *match) {
+    for (size_t i = 0; i < list->listed; i++)
+        if (match->matched[i].condition != list->conditions[i]) return false;
+    return list->listed == list->used || match->matched[list->listed].condition + 1u == record->shown.condition_count;
+}
+
+/* Matches the branches of a decision. Returns NULL, or why it is not possible. */
+static const char *try(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, branch_list *list,
+                       ntr_match *match) {
+    *match = (ntr_match){0};
+    if (!list_branches(b, o, r, list)) return "the branches of an operand of ?: are not known";
+    return ntr_builder_try(b, r, list->found, list->used, list->parts, match);
 }
 
 /* Returns whether the branches of a decision fit, or the decision has none for its last condition. */
-static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r,
-                 const ntr_found_branch *const *branches, size_t used, bool exact, ntr_match *match) {
+static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, bool exact) {
+    branch_list list;
+    ntr_match match;
     uint32_t load;
-    if (computes_last(b, r) && !test_of(o, r))
-        return !exact || !ntr_builder_try_stored(b, r, branches, used, match, &load) ||
-               !ntr_builder_try_lost(b, r, branches, used, match);
-    ntr_builder_try(b, r, branches, used, match);
-    return match->placed && same_order(o, r, match, used);
+    if (!computes_last(b, r) || test_of(o, r)) {
+        try(b, o, r, &list, &match);
+        return match.placed && same_order(r, &list, &match);
+    }
+    if (!list_branches(b, o, r, &list)) return false;
+    return !exact || !ntr_builder_try_stored(b, r, list.found, list.used, list.parts, &match, &load) ||
+           !ntr_builder_try_lost(b, r, list.found, list.used, list.parts, &match);
 }
 
 static const char *why_computed(const ntr_map_builder *b) {
@@ -132,14 +215,25 @@ static const char *why_computed(const ntr_map_builder *b) {
 }
 
 /* Adds a copy of a decision of which no branch tests the last condition. */
-static ntr_status keep_computed(ntr_map_builder *b, ntr_decision_record *r, const ntr_found_branch *const *branches,
-                                size_t used) {
+static ntr_status keep_computed(ntr_map_builder *b, ntr_decision_record *r, const branch_list *list) {
     ntr_match match = {0};
     uint32_t load;
-    if (!b->kind.gnu && !ntr_builder_try_stored(b, r, branches, used, &match, &load))
-        return ntr_builder_keep_stored(b, r, branches, used, &match, load);
-    if (!ntr_builder_try_lost(b, r, branches, used, &match)) return ntr_builder_keep_lost(b, r, branches, used, &match);
-    return ntr_builder_keep(b, r, branches, used, &match, why_computed(b));
+    if (!b->kind.gnu && !ntr_builder_try_stored(b, r, list->found, list->used, list->parts, &match, &load))
+        return ntr_builder_keep_stored(b, r, list->found, list->used, &match, load);
+    if (!ntr_builder_try_lost(b, r, list->found, list->used, list->parts, &match))
+        return ntr_builder_keep_lost(b, r, list->found, list->used, &match);
+    return ntr_builder_keep(b, r, list->found, list->used, &match, why_computed(b));
+}
+
+static void list_records(const ntr_map_builder *b, in_order *o) {
+    o->record_count = 0;
+    for (size_t i = 0; i < o->count; i++)
+        for (ntr_decision_record *r = o->list[i].record; r; r = whole_of(b, r)) {
+            size_t at = 0;
+            while (at < o->record_count && o->records[at] != r) at++;
+            if (at < o->record_count || at == EXPECTED_MAX) break;
+            o->records[o->record_count++] = r;
+        }
 }
 
 /* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their
@@ -164,9 +258,6 @@ static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branc
 /* Gives the branches to the conditions. Returns whether all decisions fit. `exact`: there are no others. */
 static bool try_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool exact,
                       in_order *o) {
-    const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
-    ntr_match match = {0};
-    size_t used;
     for (size_t i = 0; i < count; i++) {
         const uint32_t at = ntr_graph_at(&b->graph, found[i].address);
         if (at != NTR_GRAPH_OUTSIDE) b->graph.insns[at].joint = false;
@@ -175,10 +266,9 @@ static bool try_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch
     o->fewer = b->kind.gnu && count < o->count;
     if (o->fewer) o->count = list_expected(b, entry, o->list, EXPECTED_MAX, false);
     if (!o->count || (exact && (o->fewer || o->count != count)) || !give_branches(b, o, found, count)) return false;
-    for (size_t i = 0; i < o->count; i++) {
-        if (!(used = branches_of(b, o, i, branches))) continue;
-        if (!fits(b, o, o->list[i].record, branches, used, exact, &match)) return false;
-    }
+    list_records(b, o);
+    for (size_t i = 0; i < o->record_count; i++)
+        if (!fits(b, o, o->records[i], exact)) return false;
     return true;
 }
 
@@ -214,19 +304,14 @@ static bool find_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branc
 ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count,
                                 bool *done) {
     in_order o;
-    const ntr_found_branch *branches[EXPECTED_MAX + 1] = {0};
-    ntr_match match = {0};
-    size_t used;
+    branch_list list;
+    ntr_match match;
     *done = b->kind.unoptimized && find_shape(b, entry, found, count, &o);
-    for (size_t i = 0; *done && i < o.count; i++) {
-        ntr_decision_record *r = o.list[i].record;
-        if (!(used = branches_of(b, &o, i, branches))) continue;
-        if (computes_last(b, r) && !test_of(&o, r)) {
-            TRY(keep_computed(b, r, branches, used));
-            continue;
-        }
-        const char *reason = ntr_builder_try(b, r, branches, used, &match);
-        TRY(ntr_builder_keep(b, r, branches, used, &match, reason));
+    for (size_t i = 0; *done && i < o.record_count; i++) {
+        ntr_decision_record *r = o.records[i];
+        const char *reason = try(b, &o, r, &list, &match);
+        TRY(computes_last(b, r) && !test_of(&o, r) ? keep_computed(b, r, &list)
+                                                   : ntr_builder_keep(b, r, list.found, list.used, &match, reason));
     }
     return *done && o.fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;
 }

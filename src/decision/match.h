@@ -28,13 +28,21 @@ typedef struct ntr_matched {
     uint8_t condition;
     bool taken_is, first;
     bool retested[2]; /* by outcome, not taken and taken: a result is tested once more, by another candidate */
+    bool goes_on[2]; /* by outcome: another candidate of the same condition is executed next */
 } ntr_matched;
+
+/* What is known of a candidate that is a branch of an operand && or || of a condition ?: (record.h). */
+typedef struct ntr_operand_part {
+    bool is_part, taken_is;
+    bool goes_on[2]; /* by outcome: the operand has no value yet. Where both do, `taken_is` means nothing. */
+} ntr_operand_part;
 
 typedef struct ntr_match {
     ntr_graph *graph;
     ntr_debug_info *debug;
     const ntr_decision_record *record;
     const ntr_candidate *candidates;
+    const ntr_operand_part *parts; /* of each candidate and one more; NULL: they are branches of conditions */
     size_t count;
     const ntr_statements *statements;
     ntr_code_kind kind;

@@ -39,7 +39,8 @@ static void collect_exits(const ntr_matcher *x, size_t i, ntr_result_exits *exit
     for (unsigned value = 0; value < 2; value++) {
         int next = x->match->record->flow[x->best.condition[i]].next[value];
         bool taken = x->best.taken_is[i] == (int)value;
-        if (next < 0) add_exit(x->match, exits, next == NTR_RESULT_TRUE, exit_of(x, i, taken));
+        if (next < 0 && !ntr_matcher_goes_on(x, i, taken))
+            add_exit(x->match, exits, next == NTR_RESULT_TRUE, exit_of(x, i, taken));
     }
 }
 

@@ -86,6 +86,7 @@ static bool assign(const ntr_matcher *x, ntr_solution *s, ntr_branch_set set, in
 static bool follow(const ntr_matcher *x, ntr_solution *s, size_t i, unsigned value, unsigned taken) {
     int next = x->match->record->flow[s->condition[i]].next[value];
     ntr_branch_set set = x->reach[i][taken];
+    if (ntr_matcher_goes_on(x, i, taken)) return set != 0 && assign(x, s, set, s->condition[i]);
     if (next < 0) return set == 0;
     return set != 0 && assign(x, s, set, next);
 }
@@ -93,6 +94,10 @@ static bool follow(const ntr_matcher *x, ntr_solution *s, size_t i, unsigned val
 static bool decides_both(const ntr_matcher *x, uint8_t condition) {
     const int16_t *next = x->match->record->flow[condition].next;
     return next[0] < 0 && next[1] < 0;
+}
+
+static bool is_part(const ntr_matcher *x, size_t i) {
+    return x->match->parts && x->match->parts[i].is_part;
 }
 
 static void search(ntr_matcher *x, const ntr_solution *given, ntr_branch_set done) {
@@ -106,9 +111,10 @@ static void search(ntr_matcher *x, const ntr_solution *given, ntr_branch_set don
         if (x->found++ == 0) x->best = *given;
         return;
     }
-    bool both = decides_both(x, given->condition[at]);
+    const bool part = is_part(x, at), both = !part && decides_both(x, given->condition[at]);
     for (unsigned taken_is = 0; taken_is < (both ? 1u : 2u); taken_is++) {
         ntr_solution s = *given;
+        if (part && taken_is != m->parts[at].taken_is) continue;
         if (!follow(x, &s, at, taken_is, 1) || !follow(x, &s, at, !taken_is, 0)) continue;
         s.taken_is[at] = both ? NTR_NOT_KNOWN : (int16_t)taken_is;
         search(x, &s, done | UINT64_C(1) << at);
@@ -141,7 +147,8 @@ static bool stores_results(const ntr_matcher *x) {
         for (unsigned value = 0; value < 2 && i + 1u != m->stored; value++) {
             const int next = m->record->flow[x->best.condition[i]].next[value];
             const bool taken = x->best.taken_is[i] == (int)value;
-            if (next < 0 && x->loads[i][taken] != (next == NTR_RESULT_TRUE)) return false;
+            if (next < 0 && !ntr_matcher_goes_on(x, i, taken) && x->loads[i][taken] != (next == NTR_RESULT_TRUE))
+                return false;
         }
     return true;
 }
@@ -189,7 +196,8 @@ const char *ntr_match_find(ntr_match *m) {
         m->matched[i] = (ntr_matched){x.best.condition[i],
                                       x.best.taken_is[i] == 1,
                                       (x.first >> i & 1) != 0,
-                                      {x.retested[i][0], x.retested[i][1]}};
+                                      {x.retested[i][0], x.retested[i][1]},
+                                      {ntr_matcher_goes_on(&x, i, 0), ntr_matcher_goes_on(&x, i, 1)}};
     return NULL;
 }
 

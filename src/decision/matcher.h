@@ -33,6 +33,11 @@ typedef struct ntr_result_exits {
     size_t count[2];
 } ntr_result_exits;
 
+/* Returns whether a candidate is a part of its condition, and goes on with another one after an outcome. */
+static inline bool ntr_matcher_goes_on(const ntr_matcher *x, size_t i, unsigned taken) {
+    return x->match->parts && x->match->parts[i].goes_on[taken];
+}
+
 /* Marks the candidates in the graph, or unmarks them. */
 void ntr_match_mark(const ntr_match *match, bool set);
 /* Returns the value of the condition of branch `i` when it is taken, by the statements that are reached

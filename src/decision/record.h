@@ -13,6 +13,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* ---- Conditions that are ?:, each operand of which clang tests in C without optimization: b ? c : d. Operands that
+ * are && or || are decisions of their own, of which each outcome that decides is the value of the condition: in
+ * x && (b ? (c || d) : e), the branches of c and d also evaluate the second condition. They are its parts. */
+
+enum { NTR_TESTED_MAX = 6 };
+
+/* The other operands, also those of ?: that are operands. */
+typedef struct ntr_tested {
+    uint8_t count; /* NTR_TESTED_MAX + 1: more */
+    uint32_t order[NTR_TESTED_MAX]; /* as that of a condition */
+} ntr_tested;
+
 /* ---- Conditions that compare an operand with a constant: c >= '0', mode == 2, !flags, p != NULL.
  *
  * The value of such a condition is a function of the value of its operand, in the arithmetic of C. Conditions of one
@@ -120,6 +132,7 @@ typedef struct ntr_condition_flow {
     ntr_extent extent;
     uint32_t order; /* position in the order in which a compiler that does not optimize lays out the branches */
     bool choice; /* it is a ?: */
+    ntr_tested tested; /* ... its operands */
     bool calls; /* it calls a function */
     bool converts; /* ... that converts an object (operator bool) and has no place of its own in the source */
     uint64_t names; /* what it reads: a set of hashes of names of variables and members */
@@ -168,6 +181,9 @@ typedef struct ntr_decision_record {
     bool unused; /* its result is not used at all */
     uint32_t truth_of; /* id of the decision with a condition of which it is the value, maybe negated; 0: none */
     uint8_t truth_condition; /* that condition */
+    uint32_t part_of; /* id of the decision with a condition ?: of which it is an operand; 0: none */
+    uint8_t part_condition; /* that condition */
+    bool part_negated; /* ... has the inverse of its value */
 } ntr_decision_record;
 
 /* A decision that is being parsed. */

@@ -183,6 +183,7 @@ static void take_operand(const ntr_tracker *t, evaluation *e, const ntr_decision
 static ntr_status step(ntr_tracker *t, evaluation *e, const ntr_decision_branch *branch, bool taken) {
     bool value = taken == branch->taken_is;
     int16_t next = next_of(t, branch, value);
+    if (branch->goes_on[taken]) return NTR_OK;
     e->values[branch->condition] = value ? 'T' : 'F';
     if (branch->root_reg) take_operand(t, e, branch);
     e->expected = next;

@@ -193,6 +193,25 @@ static control_flow control(ntr_unit_walk *w, CXCursor condition, const ntr_cont
     return outcome_of(&in, result, about->id, negated);
 }
 
+/* Visits an operand of ?:. Of a condition ?:, an operand that is no && or || has a place in the order of its own. */
+static void walk_choice(ntr_unit_walk *w, CXCursor cursor, unsigned depth, ntr_choice_walk *choice) {
+    bool negated = false;
+    const CXCursor inner = ntr_cursor_operand(w, cursor, &negated);
+    const bool logical = choice && ntr_cursor_is_logical(w, inner);
+    const bool again = choice && w->clang->getCursorKind(inner) == CXCursor_ConditionalOperator;
+    w->choice = NULL;
+    if (logical || again) {
+        w->choice = choice;
+        choice->negated ^= negated;
+        choice->choice = choice->logical = inner;
+    }
+    walk_operand(w, cursor, depth);
+    if (logical || again) choice->negated ^= negated;
+    if (!choice || logical || again) return;
+    if (choice->tested.count < NTR_TESTED_MAX) choice->tested.order[choice->tested.count] = w->order++;
+    if (choice->tested.count <= NTR_TESTED_MAX) choice->tested.count++;
+}
+
 void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth, bool expression) {
     if (c->count < 2 || c->count > 3) {
         ntr_walk_all(w, c, depth);
@@ -213,14 +232,17 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
         .falls = !expression && c->count == 2 && !ntr_rest_jumps(w, c->items[1]),
         .when = {c->count > 2 ? &c->items[2] : NULL, &c->items[1]},
     };
+    ntr_choice_walk *outer = w->choice;
+    ntr_choice_walk *choice = expression && outer && w->clang->equalCursors(outer->choice, cursor) ? outer : NULL;
+    w->choice = NULL;
     control_flow o = control(w, c->items[0], &about, depth);
-    void (*const visit)(ntr_unit_walk *, CXCursor, unsigned) = expression ? walk_operand : walk_body;
     w->now = o.when[1];
-    visit(w, c->items[1], depth);
+    expression ? walk_choice(w, c->items[1], depth, choice) : walk_body(w, c->items[1], depth);
     ntr_flow_count after = w->now;
     w->now = o.when[0];
-    if (c->count > 2) visit(w, c->items[2], depth);
+    if (c->count > 2) expression ? walk_choice(w, c->items[2], depth, choice) : walk_body(w, c->items[2], depth);
     w->now = ntr_flow_add(&after, &w->now, 1);
+    w->choice = outer;
 }
 
 /* The state of the loop or switch around a statement. */
