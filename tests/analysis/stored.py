@@ -105,7 +105,7 @@ def choices(bench):
     """?: inside of conditions, and decisions that control it: gcc tests both operands in C and their value in C++, clang the other way round; clang computes some.
     In C, clang has no other branch for an operand && or || than those of its conditions."""
     compilers = (("choices.c", "riscv64-linux-gnu-gcc"), ("choices.c", "clang"), ("choices.cpp", "clang"), *((("choices.cpp", "riscv64-linux-gnu-g++"),) if EVERY else ()))
-    for seed in SEEDS if EVERY else (7,):
+    for seed in (*SEEDS, 41) if EVERY else (41,):
         for name, compiler in compilers:
             bench.source(name, program(seed, 40 if EVERY else 10, KINDS_CHOICES))
             truth = (bench.truth_of_cpp if name.endswith("cpp") else bench.truth)(name, "0", "60")
