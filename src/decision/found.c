@@ -87,6 +87,18 @@ static const ntr_extent_file *part_at(ntr_map_builder *b, const ntr_extent_file 
                : NULL;
 }
 
+static bool is_call_operator(const char *name) {
+    return name && strstr(name, "operator()") != NULL;
+}
+
+/* Returns whether a decision is that of the function of a frame, which begins in the same line. A lambda may be on one
+ * line with the function around it; it has no name in the source. */
+static bool is_in_function(const ntr_decision_record *record, const ntr_frame *frame) {
+    const char *name = record->shown.function;
+    if (record->function_line != frame->declared_line) return false;
+    return is_call_operator(frame->function) == (!name || !*name || is_call_operator(name));
+}
+
 /* Adds the decisions of a function, or of an inlined copy. It may have no code of a decision of which the compiler
  * knows the result. */
 static ntr_status add_decisions(ntr_map_builder *b, uint64_t address, const ntr_frame *frames, size_t count) {
@@ -95,7 +107,7 @@ static ntr_status add_decisions(ntr_map_builder *b, uint64_t address, const ntr_
     const ntr_extent_file *file = frames[0].declared_in ? file_of(b, frames[0].declared_in) : NULL;
     if (file && file->divided) file = part_in(b, file, &frames[0]);
     for (size_t i = 0; file && i < d->count; i++)
-        if (d->records[i]->group == file->path && d->records[i]->function_line == frames[0].declared_line)
+        if (d->records[i]->group == file->path && is_in_function(d->records[i], &frames[0]))
             TRY(add_code(b, address, (uint32_t)i, frames, count));
     return NTR_OK;
 }

@@ -204,6 +204,13 @@ bool ntr_graph_leaves_to_anchor(ntr_graph *g, uint32_t at) {
     return anchor;
 }
 
+bool ntr_graph_reaches_anchor(ntr_graph *g, uint32_t at) {
+    bool anchor = false;
+    g->mark++;
+    reach(g, at, &anchor);
+    return anchor;
+}
+
 uint64_t ntr_graph_reach_first(ntr_graph *g) {
     uint64_t reached = 0;
     bool anchor = false;

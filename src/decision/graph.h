@@ -53,6 +53,8 @@ uint64_t ntr_graph_reach(ntr_graph *graph, uint32_t at);
  */
 bool ntr_graph_enters_anchor(ntr_graph *graph);
 bool ntr_graph_leaves_to_anchor(ntr_graph *graph, uint32_t at);
+/* The same from instruction `at`. */
+bool ntr_graph_reaches_anchor(ntr_graph *graph, uint32_t at);
 /* Returns the set of candidates that are reached from all entries. */
 uint64_t ntr_graph_reach_first(ntr_graph *graph);
 

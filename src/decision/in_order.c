@@ -4,9 +4,8 @@
 #include "base/macros.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { EXPECTED_MAX = 256 };
+enum { EXPECTED_MAX = 256, LEFT_OUT_TRIES = 200 };
 
 /* A condition at a place where several decisions may be. */
 typedef struct expected {
@@ -54,19 +53,20 @@ static bool tests_operands(const ntr_map_builder *b, const ntr_decision_record *
 }
 
 /* Stores the places in the order of the branches that evaluate a condition in code that was not optimized. Returns
- * their number. gcc tests both operands of ?:, and the values of those that are decisions. */
+ * their number. */
 static unsigned branches_for(const ntr_map_builder *b, const ntr_decision_record *r, size_t condition,
                              uint32_t *order) {
     const ntr_condition_flow *flow = &r->flow[condition];
     const bool last = condition + 1 == r->shown.condition_count;
     if (r->conditions[condition].constant || !(ntr_record_evaluated(r) >> condition & 1)) return 0;
-    order[0] = order[1] = flow->order;
+    order[0] = flow->order;
     if (!b->kind.unoptimized) return 1;
     if (last && computes_last(b, r)) return 0;
     if (!tests_operands(b, r, condition)) return 1;
-    if (b->kind.gnu || flow->tested.count > NTR_TESTED_MAX) return 2;
-    memcpy(order, flow->tested.order, flow->tested.count * sizeof *order);
-    return flow->tested.count;
+    unsigned count = 0;
+    for (unsigned i = 0; i < flow->tested.count && i < NTR_TESTED_MAX; i++)
+        if (b->kind.gnu || !flow->tested.logical[i]) order[count++] = flow->tested.order[i];
+    return count;
 }
 
 /* Returns whether a single condition only passes the value of a decision in it on: __builtin_expect(!!(a || b), 1). gcc
@@ -177,7 +177,7 @@ static bool list_branches(ntr_map_builder *b, const in_order *o, const ntr_decis
     for (size_t i = 0; known && i < o->record_count; i++)
         if (whole_of(b, o->records[i]) == r) known = take_part(b, o, o->records[i], list);
     const ntr_found_branch *test = computes_last(b, r) ? test_of(o, r) : NULL;
-    if (test && test->address > list->found[list->used - 1]->address) list->found[list->used++] = test;
+    if (test && list->used && test->address > list->found[list->used - 1]->address) list->found[list->used++] = test;
     return known;
 }
 
@@ -195,18 +195,24 @@ static const char *try(ntr_map_builder *b, const in_order *o, const ntr_decision
     return ntr_builder_try(b, r, list->found, list->used, list->parts, match);
 }
 
+/* Returns whether each condition of a decision has its branches; that of a last condition may test the result. */
+static bool has_all(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, branch_list *list,
+                    ntr_match *match, const char **reason) {
+    if (computes_last(b, r) && !test_of(o, r)) return false;
+    *reason = try(b, o, r, list, match);
+    return match->placed && same_order(r, list, match);
+}
+
 /* Returns whether the branches of a decision fit, or the decision has none for its last condition. */
 static bool fits(ntr_map_builder *b, const in_order *o, const ntr_decision_record *r, bool exact) {
     branch_list list;
     ntr_match match;
+    const char *reason;
     uint32_t load;
-    if (!computes_last(b, r) || test_of(o, r)) {
-        try(b, o, r, &list, &match);
-        return match.placed && same_order(r, &list, &match);
-    }
-    if (!list_branches(b, o, r, &list)) return false;
-    return !exact || !ntr_builder_try_stored(b, r, list.found, list.used, list.parts, &match, &load) ||
-           !ntr_builder_try_lost(b, r, list.found, list.used, list.parts, &match);
+    if (has_all(b, o, r, &list, &match, &reason)) return true;
+    if (!computes_last(b, r) || !list_branches(b, o, r, &list)) return false;
+    return !exact || !ntr_builder_try_stored(b, r, list.found, list.listed, list.parts, &match, &load) ||
+           !ntr_builder_try_lost(b, r, list.found, list.listed, list.parts, &match);
 }
 
 static const char *why_computed(const ntr_map_builder *b) {
@@ -218,11 +224,11 @@ static const char *why_computed(const ntr_map_builder *b) {
 static ntr_status keep_computed(ntr_map_builder *b, ntr_decision_record *r, const branch_list *list) {
     ntr_match match = {0};
     uint32_t load;
-    if (!b->kind.gnu && !ntr_builder_try_stored(b, r, list->found, list->used, list->parts, &match, &load))
-        return ntr_builder_keep_stored(b, r, list->found, list->used, &match, load);
-    if (!ntr_builder_try_lost(b, r, list->found, list->used, list->parts, &match))
-        return ntr_builder_keep_lost(b, r, list->found, list->used, &match);
-    return ntr_builder_keep(b, r, list->found, list->used, &match, why_computed(b));
+    if (!b->kind.gnu && !ntr_builder_try_stored(b, r, list->found, list->listed, list->parts, &match, &load))
+        return ntr_builder_keep_stored(b, r, list->found, list->listed, &match, load);
+    if (!ntr_builder_try_lost(b, r, list->found, list->listed, list->parts, &match))
+        return ntr_builder_keep_lost(b, r, list->found, list->listed, &match);
+    return ntr_builder_keep(b, r, list->found, list->listed, &match, why_computed(b));
 }
 
 static void list_records(const ntr_map_builder *b, in_order *o) {
@@ -236,40 +242,54 @@ static void list_records(const ntr_map_builder *b, in_order *o) {
         }
 }
 
-/* Gives one branch to each condition. Branches that only test a result, of which all conditions have branches of their
- * own, are left out when there are more branches than conditions. Returns whether the numbers agree. */
-static bool give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count) {
-    uint64_t retests = count > o->count ? ntr_builder_retests(b, found, count) : 0;
-    size_t more = count - o->count, used = 0;
-    if (count < o->count) return false;
-    for (size_t i = count; i-- > 0 && more;) {
-        if (!(retests >> i & 1)) continue;
-        more--;
-        b->graph.insns[ntr_graph_at(&b->graph, found[i].address)].joint = true;
+/* Gives one branch to each condition, without those of the set `left_out`. */
+static void give_branches(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count,
+                          uint64_t left_out) {
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t at = ntr_graph_at(&b->graph, found[i].address);
+        const bool out = i < 64 && (left_out >> i & 1);
+        if (at != NTR_GRAPH_OUTSIDE) b->graph.insns[at].joint = out;
+        if (!out) o->found[used++] = &found[i];
     }
-    for (size_t i = 0; i < count && !more; i++) {
-        uint32_t at = ntr_graph_at(&b->graph, found[i].address);
-        if (at == NTR_GRAPH_OUTSIDE || !b->graph.insns[at].joint)
-            o->found[used < o->count ? used : 0] = &found[i], used++;
+}
+
+static bool all_fit(ntr_map_builder *b, const in_order *o, bool exact) {
+    for (size_t i = 0; i < o->record_count; i++)
+        if (!fits(b, o, o->records[i], exact)) return false;
+    return true;
+}
+
+/* Gives the branches to the conditions, when `more` branches below `end` are also left out: such that only test a
+ * result, of which all conditions have branches of their own. The last ones are tried first. Returns whether all
+ * decisions fit. */
+static bool leave_out(ntr_map_builder *b, in_order *o, const ntr_found_branch *found, size_t count, uint64_t retests,
+                      size_t end, size_t more, uint64_t left_out, unsigned *tries) {
+    if (!more) {
+        if (!(*tries)--) return *tries = 0, false;
+        give_branches(b, o, found, count, left_out);
+        return all_fit(b, o, false);
     }
-    return !more && used == o->count;
+    while (end-- > 0 && *tries)
+        if ((retests >> end & 1) &&
+            leave_out(b, o, found, count, retests, end, more - 1, left_out | UINT64_C(1) << end, tries))
+            return true;
+    return false;
 }
 
 /* Gives the branches to the conditions. Returns whether all decisions fit. `exact`: there are no others. */
 static bool try_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool exact,
                       in_order *o) {
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t at = ntr_graph_at(&b->graph, found[i].address);
-        if (at != NTR_GRAPH_OUTSIDE) b->graph.insns[at].joint = false;
-    }
+    unsigned tries = LEFT_OUT_TRIES;
     o->count = list_expected(b, entry, o->list, EXPECTED_MAX, true);
     o->fewer = b->kind.gnu && count < o->count;
     if (o->fewer) o->count = list_expected(b, entry, o->list, EXPECTED_MAX, false);
-    if (!o->count || (exact && (o->fewer || o->count != count)) || !give_branches(b, o, found, count)) return false;
+    if (!o->count || count < o->count || (exact && (o->fewer || o->count != count))) return false;
     list_records(b, o);
-    for (size_t i = 0; i < o->record_count; i++)
-        if (!fits(b, o, o->records[i], exact)) return false;
-    return true;
+    give_branches(b, o, found, o->count, 0);
+    if (count == o->count) return all_fit(b, o, exact);
+    const uint64_t retests = count > NTR_CANDIDATES_MAX ? 0 : ntr_builder_retests(b, found, count);
+    return leave_out(b, o, found, count, retests, count, count - o->count, 0, &tries);
 }
 
 static bool same_list(const in_order *x, const in_order *y) {
@@ -309,9 +329,11 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
     *done = b->kind.unoptimized && find_shape(b, entry, found, count, &o);
     for (size_t i = 0; *done && i < o.record_count; i++) {
         ntr_decision_record *r = o.records[i];
-        const char *reason = try(b, &o, r, &list, &match);
-        TRY(computes_last(b, r) && !test_of(&o, r) ? keep_computed(b, r, &list)
-                                                   : ntr_builder_keep(b, r, list.found, list.used, &match, reason));
+        const char *reason = NULL;
+        if (has_all(b, &o, r, &list, &match, &reason))
+            TRY(ntr_builder_keep(b, r, list.found, list.used, &match, reason));
+        else if (list_branches(b, &o, r, &list))
+            TRY(keep_computed(b, r, &list));
     }
     return *done && o.fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;
 }

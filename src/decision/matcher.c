@@ -153,6 +153,39 @@ static bool stores_results(const ntr_matcher *x) {
     return true;
 }
 
+/* Returns whether an outcome decides. Those of a last condition do. */
+static bool decides(const ntr_matcher *x, size_t i, unsigned taken) {
+    const int16_t *next = x->match->record->flow[x->best.condition[i]].next;
+    const int taken_is = x->best.taken_is[i];
+    return !ntr_matcher_goes_on(x, i, taken) && next[taken_is == NTR_NOT_KNOWN || (int)taken == taken_is] < 0;
+}
+
+static void mark_exits(const ntr_matcher *x, bool set) {
+    ntr_graph *g = x->match->graph;
+    for (size_t i = 0; i < x->match->count; i++)
+        for (unsigned taken = 0; taken < 2; taken++) {
+            const uint32_t at = decides(x, i, taken) ? ntr_graph_thread(g, x->after[i][taken]) : NTR_GRAPH_OUTSIDE;
+            if (at < g->count) g->insns[at].anchor = set;
+        }
+}
+
+/* Returns whether code leads from an outcome that does not decide to where those lead that do, and passes no branch of
+ * the decision: it has other branches too. Example: in C, gcc and clang test b and c in a && (d ? (b && c) : e), and if
+ * only the last of these branches were taken for that of the whole operand, evaluations would be missing. */
+static bool decides_elsewhere(const ntr_matcher *x) {
+    const ntr_match *m = x->match;
+    bool elsewhere = false;
+    if (!m->kind.unoptimized) return false;
+    ntr_match_mark(m, true);
+    mark_exits(x, true);
+    for (size_t i = 0; i < m->count; i++)
+        for (unsigned taken = 0; taken < 2; taken++)
+            elsewhere |= !decides(x, i, taken) && ntr_graph_reaches_anchor(m->graph, x->after[i][taken]);
+    mark_exits(x, false);
+    ntr_match_mark(m, false);
+    return elsewhere;
+}
+
 static const char *why_not(const ntr_match *m) {
     if (m->count < (size_t)__builtin_popcountll(ntr_record_evaluated(m->record)))
         return "it has fewer branches than conditions: the compiler folded, merged or computed conditions";
@@ -172,7 +205,7 @@ const char *ntr_match_find(ntr_match *m) {
     search(&x, &begin, 0);
     if (x.found == 0 || x.steps > STEPS_MAX) return why_not(m);
     if (x.found > 1) return "its branches fit the source in more than one way";
-    if (!all_conditions(&x)) return why_not(m);
+    if (!all_conditions(&x) || decides_elsewhere(&x)) return why_not(m);
     for (size_t i = 0; i < m->count; i++) m->matched[i].condition = x.best.condition[i];
     m->placed = true;
     m->possible = ntr_matcher_places(&x) && ntr_matcher_calls(&x);

@@ -13,15 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- Conditions that are ?:, each operand of which clang tests in C without optimization: b ? c : d. Operands that
- * are && or || are decisions of their own, of which each outcome that decides is the value of the condition: in
- * x && (b ? (c || d) : e), the branches of c and d also evaluate the second condition. They are its parts. */
+/* ---- Conditions that are ?:, each operand of which is tested in C without optimization: b ? c : d. Operands that are
+ * && or || are decisions of their own. gcc tests their values; clang has no other branches for them, and each outcome
+ * that decides such an operand is the value of the condition: in x && (b ? (c || d) : e), the branches of c and d also
+ * evaluate the second condition. They are its parts. */
 
 enum { NTR_TESTED_MAX = 6 };
 
-/* The other operands, also those of ?: that are operands. */
+/* The operands, with those of ?: that is an operand in place of it. */
 typedef struct ntr_tested {
     uint8_t count; /* NTR_TESTED_MAX + 1: more */
+    bool logical[NTR_TESTED_MAX]; /* they are && or || */
     uint32_t order[NTR_TESTED_MAX]; /* as that of a condition */
 } ntr_tested;
 

@@ -193,7 +193,7 @@ static control_flow control(ntr_unit_walk *w, CXCursor condition, const ntr_cont
     return outcome_of(&in, result, about->id, negated);
 }
 
-/* Visits an operand of ?:. Of a condition ?:, an operand that is no && or || has a place in the order of its own. */
+/* Visits an operand of ?:. That of a condition ?: has a place in the order of its own, if it is no ?: again. */
 static void walk_choice(ntr_unit_walk *w, CXCursor cursor, unsigned depth, ntr_choice_walk *choice) {
     bool negated = false;
     const CXCursor inner = ntr_cursor_operand(w, cursor, &negated);
@@ -207,9 +207,11 @@ static void walk_choice(ntr_unit_walk *w, CXCursor cursor, unsigned depth, ntr_c
     }
     walk_operand(w, cursor, depth);
     if (logical || again) choice->negated ^= negated;
-    if (!choice || logical || again) return;
-    if (choice->tested.count < NTR_TESTED_MAX) choice->tested.order[choice->tested.count] = w->order++;
-    if (choice->tested.count <= NTR_TESTED_MAX) choice->tested.count++;
+    if (!choice || again || choice->tested.count > NTR_TESTED_MAX) return;
+    const unsigned number = choice->tested.count++;
+    if (number == NTR_TESTED_MAX) return;
+    choice->tested.logical[number] = logical;
+    choice->tested.order[number] = w->order++;
 }
 
 void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth, bool expression) {

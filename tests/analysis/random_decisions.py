@@ -19,13 +19,13 @@ sys.path.append(os.path.join(sys.path[0], ".."))
 import cases
 
 NAMES = "abcdef"
-KINDS = ["plain", "plain", "not", "greater", "equal", "call", "nested", "unlikely"]
+KINDS = ["plain", "plain", "not", "greater", "equal", "call", "nested", "unlikely", "choice"]
 INPUTS = [[(k * 2654435761 % 2**32) // 3**i % 3 for i in range(len(NAMES))] for k in range(40)]
 
-# compiler, level, C++, least share of decisions that are determinable
-BUILDS = [("riscv64-linux-gnu-gcc", "-O0", False, 0.9), ("riscv64-linux-gnu-gcc", "-Og", False, 0.05), ("riscv64-linux-gnu-gcc", "-O2", False, 0),
-          ("clang-19", "-O0", False, 0.6), ("clang-19", "-Og", False, 0), ("riscv64-linux-gnu-g++", "-O0", True, 0.9),
-          ("riscv64-linux-gnu-g++", "-Og", True, 0.25), ("clang++-19", "-O0", True, 0.5),
+# compiler, level, C++, least share of decisions that are determinable; without optimization, clang also with loads (`run --data`): all
+BUILDS = [("riscv64-linux-gnu-gcc", "-O0", False, 0.95), ("riscv64-linux-gnu-gcc", "-Og", False, 0.05), ("riscv64-linux-gnu-gcc", "-O2", False, 0),
+          ("clang-19", "-O0", False, 1), ("clang-19", "-Og", False, 0), ("riscv64-linux-gnu-g++", "-O0", True, 0.95),
+          ("riscv64-linux-gnu-g++", "-Og", True, 0.25), ("clang++-19", "-O0", True, 1),
           ("riscv64-linux-gnu-gcc", "-Og -fno-thread-jumps -fno-tree-fre -fno-tree-dominator-opts -mbranch-cost=1", False, 0.15), ("riscv64-linux-gnu-g++", "-Og -fno-thread-jumps -fno-tree-fre -fno-tree-dominator-opts -mbranch-cost=1", True, 0.5)]
 
 
@@ -33,7 +33,9 @@ class Leaf:
     def __init__(self, pick, name, cpp):
         kind, number = pick.choice(KINDS + (["object"] if cpp else [])), pick.randint(0, 2)
         self.inner = None
-        if kind in ("nested", "unlikely"):
+        if kind == "choice":
+            self.choice(pick, name, cpp)
+        elif kind in ("nested", "unlikely"):
             other = pick.choice(NAMES)
             self.inner = Tree(pick, [name, other], cpp, leaves=("greater", "call"))
             self.text = f"get({self.inner.text})" if kind == "nested" else f"__builtin_expect(({self.inner.text}) != 0, 0)"
@@ -44,6 +46,22 @@ class Leaf:
             self.value = {"plain": lambda env, seen: env[name] != 0, "not": lambda env, seen: env[name] == 0,
                           "greater": lambda env, seen: env[name] > number, "equal": lambda env, seen: env[name] == number,
                           "call": lambda env, seen: env[name] % 2 == 1, "object": lambda env, seen: env[name] != 0}[kind]
+
+
+    def choice(self, pick, name, cpp):
+        """?: with a decision as its second operand, maybe negated, or as the second one of another ?:."""
+        other, negated, deep = pick.choice(NAMES), pick.random() < 0.3, pick.random() < 0.3
+        self.inner = Tree(pick, [name, other], cpp, leaves=("greater", "call"))
+        operand = f"!({self.inner.text})" if negated else f"({self.inner.text})"
+        self.text = f"({other} ? {f'({name} ? {operand} : get({other}))' if deep else operand} : {name})"
+
+        def value(env, seen):
+            if not env[other]:
+                return env[name] != 0
+            if deep and not env[name]:
+                return env[other] % 2 == 1
+            return self.inner.evaluate(env, seen) != negated
+        self.value = value
 
 
 class Simple(Leaf):
@@ -278,12 +296,12 @@ class Bench:
         assert done.returncode == 0, (command, done.returncode, done.stderr[-300:])
         return done.stdout
 
-    def document(self, compiler, level, source):
+    def document(self, compiler, level, source, loads):
         flags = [compiler, "-g", "-w", *level.split()]
         if "clang" in compiler:
             flags += ["--target=riscv64-linux-gnu", "-mno-relax", "-fuse-ld=lld"]
         self.run(*flags, "-static", source, "-o", "random")
-        self.run(self.ntrace, "run", "-o", "random.ntrace", "--", "./random")
+        self.run(self.ntrace, "run", *loads, "-o", "random.ntrace", "--", "./random")
         return json.loads(self.run(self.ntrace, "coverage", "--level", "mcdc", "--format", "json", "--only", source, "random.ntrace"))
 
 
@@ -334,7 +352,7 @@ def one(bench, build, seeds, count):
         name = "random.cpp" if cpp else "random.c"
         with open(os.path.join(bench.folder, name), "w", encoding="utf-8") as file:
             file.write(text)
-        document = bench.document(compiler, level, name)
+        document = bench.document(compiler, level, name, ["--data"] if least == 1 else [])
         document["first"] = text[:re.search(r"static (?:inline )?int [fg]0\(", text).start()].count("\n") + 1
         found, determinable, wrong = compare(document, expected(functions))
         assert not wrong, (seed, len(wrong), wrong[0])
@@ -347,11 +365,14 @@ def one(bench, build, seeds, count):
 def case(build, seeds, count):
     def run(bench):
         one(bench, build, seeds, count)
-    run.__name__ = f"{build[0]}{build[1]}".replace("riscv64-linux-gnu-", "").replace(" ", "")
+    run.__name__ = f"{build[0]}{build[1]}{'-data' * (build[3] == 1)}".replace("riscv64-linux-gnu-", "").replace(" ", "")
     return run
+
+
+MORE = [("clang-19", "-O0", False, 0.6), ("clang++-19", "-O0", True, 0.5)]  # without loads
 
 
 if __name__ == "__main__":
     FIRST = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     SEEDS = range(FIRST, FIRST + (int(sys.argv[3]) if len(sys.argv) > 3 else 1))
-    cases.main([case(build, SEEDS, 30 if len(SEEDS) == 1 else 60) for build in BUILDS], Bench, ("riscv64-linux-gnu-gcc", "qemu-riscv64"))
+    cases.main([case(build, SEEDS, 30 if len(SEEDS) == 1 else 60) for build in BUILDS + (MORE if len(SEEDS) > 1 else [])], Bench, ("riscv64-linux-gnu-gcc", "qemu-riscv64"))
