@@ -67,7 +67,7 @@ typedef struct ntr_found_code {
 /* How code that was not optimized evaluates ?:. */
 typedef struct ntr_choice_shape {
     bool tests_operands; /* both operands of a condition b ? c : d have branches */
-    bool computes_choices; /* no branch tests the last condition of a decision that controls ?: */
+    bool computes_choices; /* no branch tests the last condition of a decision that controls ?: of two constants */
 } ntr_choice_shape;
 
 /* The state of one map that is being made. */

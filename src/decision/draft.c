@@ -154,7 +154,7 @@ static void set_control(ntr_unit_walk *w, ntr_decision_record *r, const ntr_cont
             r->point = (ntr_extent){statement.line, statement.column, statement.line, statement.column + 1};
         }
     }
-    r->chooses = control->until != NULL;
+    r->chooses = control->constants;
     if (control->until) {
         ntr_cursor_place until = ntr_cursor_begin(w, *control->until);
         if (until.line > r->extent.end_line ||

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#define WITHOUT_BRANCHES "it has no branches: the compiler folded or computed it"
+
 enum { EXPECTED_MAX = 256, LEFT_OUT_TRIES = 200 };
 
 /* A condition at a place where several decisions may be. */
@@ -277,19 +279,26 @@ static bool leave_out(ntr_map_builder *b, in_order *o, const ntr_found_branch *f
     return false;
 }
 
-/* Gives the branches to the conditions. Returns whether all decisions fit. `exact`: there are no others. */
-static bool try_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool exact,
-                      in_order *o) {
+/* Gives the branches to the conditions of the list. Returns whether all decisions fit. `exact`: there are no others. */
+static bool try_list(ntr_map_builder *b, const ntr_found_branch *found, size_t count, bool exact, in_order *o) {
     unsigned tries = LEFT_OUT_TRIES;
-    o->count = list_expected(b, entry, o->list, EXPECTED_MAX, true);
-    o->fewer = b->kind.gnu && count < o->count;
-    if (o->fewer) o->count = list_expected(b, entry, o->list, EXPECTED_MAX, false);
-    if (!o->count || count < o->count || (exact && (o->fewer || o->count != count))) return false;
+    if (!o->count || count < o->count || (exact && o->count != count)) return false;
     list_records(b, o);
     give_branches(b, o, found, o->count, 0);
     if (count == o->count) return all_fit(b, o, exact);
     const uint64_t retests = count > NTR_CANDIDATES_MAX ? 0 : ntr_builder_retests(b, found, count);
     return leave_out(b, o, found, count, retests, count, count - o->count, 0, &tries);
+}
+
+/* The same of all conditions, or without those that only pass a value on. */
+static bool try_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, size_t count, bool exact,
+                      in_order *o) {
+    o->fewer = false;
+    const size_t all = o->count = list_expected(b, entry, o->list, EXPECTED_MAX, true);
+    if (try_list(b, found, count, exact, o)) return true;
+    o->fewer = b->kind.gnu && !exact;
+    if (o->fewer) o->count = list_expected(b, entry, o->list, EXPECTED_MAX, false);
+    return o->fewer && o->count < all && try_list(b, found, count, false, o);
 }
 
 static bool same_list(const in_order *x, const in_order *y) {
@@ -318,6 +327,18 @@ static bool find_shape(ntr_map_builder *b, uint32_t entry, const ntr_found_branc
     return fits;
 }
 
+/* Adds copies of decisions that only pass a value on and have no branch. */
+static ntr_status add_passing(ntr_map_builder *b, uint32_t entry, const ntr_found_branch *found, const in_order *o) {
+    expected list[EXPECTED_MAX] = {{0}};
+    const size_t count = list_expected(b, entry, list, EXPECTED_MAX, true);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < o->record_count && o->records[at] != list[i].record) at++;
+        if (at == o->record_count) TRY(ntr_builder_add_copy(b, list[i].record, found, WITHOUT_BRANCHES));
+    }
+    return NTR_OK;
+}
+
 /* Code that was not optimized has its branches in the order of the source. Some compilers place the branches of nested
  * decisions, and of those in macros, at the decision around them, so their places say little. The branches are given to
  * the conditions in order, and each decision is then matched. Stores whether all of them fit. */
@@ -335,7 +356,7 @@ ntr_status ntr_builder_in_order(ntr_map_builder *b, uint32_t entry, const ntr_fo
         else if (list_branches(b, &o, r, &list))
             TRY(keep_computed(b, r, &list));
     }
-    return *done && o.fewer ? ntr_builder_without_branches(b, found, count) : NTR_OK;
+    return *done && o.fewer ? add_passing(b, entry, found, &o) : NTR_OK;
 }
 
 /* ---- decisions without branches ---------------------------------------------------------------- */
@@ -350,9 +371,7 @@ ntr_status ntr_builder_without_branches(ntr_map_builder *b, const ntr_found_bran
         for (size_t k = 0; k < i && !seen; k++) seen = list[k].record == list[i].record;
         for (size_t k = 0; k < count && !seen; k++)
             seen = ntr_extent_equal(&b->decisions->records[found[k].record]->extent, &list[i].record->extent);
-        if (!seen)
-            TRY(ntr_builder_add_copy(b, list[i].record, found,
-                                     "it has no branches: the compiler folded or computed it"));
+        if (!seen) TRY(ntr_builder_add_copy(b, list[i].record, found, WITHOUT_BRANCHES));
     }
     return NTR_OK;
 }

@@ -178,7 +178,7 @@ typedef struct ntr_decision_record {
     bool lost; /* a copy of its code does not show the last condition */
     bool is_value; /* its result is stored or passed on; it does not control a statement or ?: */
     bool direct; /* its result is returned or stored as it is */
-    bool chooses; /* it controls ?: */
+    bool chooses; /* it controls ?: of two constants */
     bool loop; /* it controls while, do or for */
     bool unused; /* its result is not used at all */
     uint32_t truth_of; /* id of the decision with a condition of which it is the value, maybe negated; 0: none */

@@ -214,6 +214,11 @@ static void walk_choice(ntr_unit_walk *w, CXCursor cursor, unsigned depth, ntr_c
     choice->tested.order[number] = w->order++;
 }
 
+static bool is_constant(ntr_unit_walk *w, CXCursor cursor) {
+    int64_t value;
+    return ntr_cursor_constant(w, cursor, &value);
+}
+
 void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsigned depth, bool expression) {
     if (c->count < 2 || c->count > 3) {
         ntr_walk_all(w, c, depth);
@@ -229,6 +234,7 @@ void ntr_walk_if(ntr_unit_walk *w, CXCursor cursor, const ntr_cursors *c, unsign
         .keyword_before = true,
         .id = ++w->decisions->last_id,
         .until = expression ? &c->items[c->count - 1] : NULL,
+        .constants = expression && c->count > 2 && is_constant(w, c->items[1]) && is_constant(w, c->items[2]),
         .rest = depends ? &rest.extent : NULL,
         .rest_when = rest_when,
         .falls = !expression && c->count == 2 && !ntr_rest_jumps(w, c->items[1]),

@@ -14,6 +14,7 @@ typedef struct ntr_control {
     bool loop;
     uint32_t id;          /* of the decision */
     const CXCursor *until; /* ?: the last operand; compilers place the branch at `?` or `:` */
+    bool constants; /* ?: both operands are constants */
     const CXCursor *when[2]; /* what is executed when the condition is false, true */
     const ntr_extent
         *rest;  /* what is executed after the statement when the condition is `rest_when`, and otherwise skipped */
