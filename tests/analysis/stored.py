@@ -115,6 +115,34 @@ def choices(bench):
             assert not different and not undetermined and equal == len(truth), (seed, name, compiler, equal, len(truth), undetermined, different)
 
 
+# Functions, and the vectors of their decisions for the inputs from 0 to 7: a, b and c are the bits.
+PATTERNS = {
+    "__attribute__((noinline)) static int f(int a, int b, int c) { if (__builtin_expect(!!((use(a) & 1 || b) && c), 1)) sink++; return 3; }":
+        {"(use(a) & 1 || b) && c": "FF-=F:2 FTF=F:1 FTT=T:1 T-F=F:2 T-T=T:2"},
+    "__attribute__((noinline)) static int g(int a, int b, int c) { if (!a || (b ? (c > 0 && a > b) : c)) sink++; return 3; }":
+        {"!a || (b ? (c > 0 && a > b) : c)": "FF=F:3 FT=T:1 T-=T:4", "c > 0 && a > b": "F-=F:1 TF=F:1"},
+    "__attribute__((noinline)) static int h(int a, int b, int c) { int n = 0; while (n++ < 2 && (use(a) > 1 && (b || c)) != 0) sink++; return n; }":
+        {"use(a) > 1 && (b || c)": "F--=F:4 TFF=F:1 TFT=T:2 TT-=T:4"},
+}
+PATTERN_OF_CPP = ("template <class F> static int call(F f) { return f(); }\n"
+                  "__attribute__((noinline)) static int k(int a, int b, int c) { return call([&] { return ((use(a) & 1 && b) || c) ? 4 : 5; }); }",
+                  {"(use(a) & 1 && b) || c": "F-F=F:2 F-T=T:2 TFF=F:1 TFT=T:1 TT-=T:2"})
+
+
+def patterns(bench):
+    """Decisions of which the compilers test the result, or an operand, by branches of their own."""
+    for name in ("patterns.c", "patterns.cpp"):
+        cases_ = {**PATTERNS, **({PATTERN_OF_CPP[0]: PATTERN_OF_CPP[1]} if name.endswith("cpp") else {})}
+        calls = "".join(f"s += {letter}(i & 1, i >> 1 & 1, i >> 2 & 1); " for letter in "fghk"[:len(cases_)])
+        bench.source(name, KINDS_MORE + "\n".join(cases_) + "\nint main(void) { int s = 0; for (int i = 0; i < 8; i++) { " + calls + "} return s == 1; }\n")
+        for compiler in ("clang", "riscv64-linux-gnu-g++") if name.endswith("cpp") else ("riscv64-linux-gnu-gcc", *(("clang",) if EVERY else ())):
+            document = run_of_clang(bench, name, data=True) if compiler == "clang" else run_of_gcc(bench, compiler, name)
+            found = {d["text"]: d for d in document["decisions"] if len(d["conditions"]) > 1}
+            for text, expected in (item for vectors in cases_.values() for item in vectors.items()):
+                seen = " ".join(sorted(f"{''.join(v['values'])}={v['result']}:{v['count']}" for v in found[text]["vectors"]))
+                assert seen == expected and "reason" not in found[text], (name, compiler, text, seen, expected, found[text].get("reason"))
+
+
 def temporaries(bench):
     """Conditions with temporaries that have destructors: branches of flags say which to destroy, and the explicit call of one is the body of a statement."""
     for seed in SEEDS if EVERY else (9,):
@@ -145,4 +173,4 @@ def unused_results(bench):
 
 
 if __name__ == "__main__":
-    cases.main([random_results, choices, unused_results, temporaries], mcdc.Bench, mcdc.TOOLS)
+    cases.main([random_results, choices, patterns, unused_results, temporaries], mcdc.Bench, mcdc.TOOLS)
