@@ -1,8 +1,10 @@
 /* Line tables and ranges of units, which coverage reads: any file is refused or gives rows and units that keep their
- * rules. */
+ * rules. The same bytes are an index of a package. */
 #include "fuzz.h"
 
 #include "analysis/debug_units.h"
+#include "analysis/dwarf_index.h"
+#include "base/bytes.h"
 
 #include <unistd.h>
 
@@ -24,12 +26,24 @@ static void check_rows(const ntr_line_row *rows, size_t count) {
     for (size_t i = 1; i < count; i++) fuzz_must(rows[i - 1].address <= rows[i].address, "rows are sorted");
 }
 
+static void check_index(ntr_bytes bytes) {
+    ntr_dwarf_index index;
+    ntr_dwarf_part parts[NTR_DWO_SECTIONS];
+    if (ntr_dwarf_index_read(&index, bytes)) return;
+    for (uint32_t i = 0; i < index.slots && i < 64; i++) {
+        const uint32_t row = ntr_dwarf_index_find(&index, ntr_little_64(index.hashes + i * (size_t)8));
+        fuzz_must(row <= index.units, "a row is one of the index");
+        if (row) ntr_dwarf_index_parts(&index, row, parts);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     enum { FRAMES_MAX = 16 };
     ntr_frame frames[FRAMES_MAX];
     const ntr_line_row *rows;
     size_t count = 0, visited = 0;
     int fd;
+    check_index((ntr_bytes){data, size});
     const char *path = fuzz_file((ntr_bytes){data, size}, &fd);
     ntr_program *program;
     ntr_program_new(NULL, &program);

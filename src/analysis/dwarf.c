@@ -2,9 +2,11 @@
 
 #include "analysis/unit_map.h"
 #include "analysis/die.h"
+#include "analysis/dwarf_package.h"
 #include "analysis/dwarf_unit.h"
 #include "analysis/dwfl_file.h"
 #include "base/allocator.h"
+#include "base/macros.h"
 #include "base/text.h"
 
 #include <dwarf.h>
@@ -28,6 +30,7 @@ struct ntr_dwarf {
     lazy_unit *units;
     size_t unit_count, unit_capacity;
     ntr_unit_map map;
+    ntr_dwarf_package *package; /* units of a .dwp file */
     ntr_bytes lines; /* .debug_line */
     ntr_function_symbols symbols;
     ntr_line_row *rows; /* rows of all units, created on first use */
@@ -65,10 +68,11 @@ static void miss_split(ntr_dwarf *d, Dwarf_Die *die) {
     const char *file = dwarf_formstring(dwarf_attr(die, DW_AT_dwo_name, &attribute));
     if (!file) file = dwarf_formstring(dwarf_attr(die, DW_AT_GNU_dwo_name, &attribute));
     if (file) ntr_name_clean(file, name);
-    ntr_damage_add(d->damage,
-                   "%.120s: debug information: %.120s: not found beside the program or in the folder of compilation "
-                   "(a .dwp file is not read); functions, inlined copies and decisions are missing",
-                   d->name ? d->name : "", name);
+    ntr_damage_add(
+        d->damage,
+        "%.120s: debug information: %.120s: not found beside the program, in the folder of compilation, or in "
+        "a package (.dwp); functions, inlined copies and decisions are missing",
+        d->name ? d->name : "", name);
 }
 
 /* Returns the size of .debug_info when it is expanded. */
@@ -95,8 +99,24 @@ static bool is_inside(Dwarf_Die *die, uint64_t size) {
            end <= size;
 }
 
+/* Where the package of the .dwo files is searched, on first use. */
+typedef struct package_place {
+    Dwarf *skeletons;
+    const char *program, *folders;
+    bool searched;
+} package_place;
+
+/* Stores the unit of a skeleton unit without a .dwo file. Returns NTR_END if there is none. */
+static ntr_status find_packed(ntr_dwarf *d, package_place *place, Dwarf_Die *die, Dwarf_Die *split) {
+    if (!place->searched)
+        TRY(ntr_dwarf_package_open(&d->package, &d->file, place->program, place->folders, place->skeletons));
+    place->searched = true;
+    return d->package ? ntr_dwarf_package_unit(d->package, die, split) : NTR_END;
+}
+
 /* Type units have no code, and repeat the line table of their unit. */
-static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
+static ntr_status list_units(ntr_dwarf *d, package_place place) {
+    Dwarf *const dw = place.skeletons;
     Dwarf_CU *cu = NULL;
     Dwarf_Die die, split;
     uint8_t type;
@@ -105,13 +125,17 @@ static ntr_status list_units(ntr_dwarf *d, Dwarf *dw) {
     memset(&split, 0, sizeof split);
     while ((result = dwarf_get_units(dw, cu, &cu, NULL, &type, &die, &split)) == 0) {
         if (type == DW_UT_type || type == DW_UT_split_type) continue;
+        ntr_status status = NTR_OK;
+        if (type == DW_UT_skeleton && !split.addr) status = find_packed(d, &place, &die, &split);
+        if (status == NTR_END)
+            miss_split(d, &die);
+        else if (status)
+            return status;
         const bool has_split = type == DW_UT_skeleton && split.addr;
-        if (type == DW_UT_skeleton && !has_split) miss_split(d, &die);
         if (!is_inside(&die, size)) ntr_dwarf_damage(d->damage, d->name, &die, "length of a unit");
         if (has_split && !is_inside(&split, info_size(dwarf_cu_getdwarf(split.cu))))
             ntr_dwarf_damage(d->damage, d->name, &split, "length of a unit");
-        ntr_status status = add_unit(d, &die, has_split ? &split : &die, type != DW_UT_partial);
-        if (status) return status;
+        TRY(add_unit(d, &die, has_split ? &split : &die, type != DW_UT_partial));
     }
     if (result < 0) ntr_dwarf_damage(d->damage, d->name, NULL, "units after the first ones");
     return ntr_unit_map_finish(&d->map);
@@ -157,7 +181,8 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
     d->bias = bias;
     d->map.allocator = d->symbols.allocator = allocator;
     if (dw && ntr_function_symbols_read(&d->symbols, d->file.module) == NTR_OK &&
-        read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, dw) == NTR_OK) {
+        read_sections(d, dwarf_getelf(dw)) == NTR_OK &&
+        list_units(d, (package_place){dw, image->path, debug_path, false}) == NTR_OK) {
         if (d->symbols.damaged) ntr_dwarf_damage(damage, d->name, NULL, "symbols");
         return d;
     }
@@ -173,6 +198,7 @@ void ntr_dwarf_close(ntr_dwarf *d) {
     ntr_unit_map_release(&d->map);
     ntr_function_symbols_release(&d->symbols);
     ntr_dealloc(d->allocator, d->rows);
+    ntr_dwarf_package_close(d->package);
     ntr_dwfl_file_close(&d->file);
     ntr_dealloc(d->allocator, d);
 }

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import dwarf_packer
 import gcov_truth as truth
 import harness
 from harness import NTRACE, case, check, equal, folder, need, note
@@ -190,22 +191,55 @@ def changed_last_function():
               and (b"found functions with other lines of code and sources that are newer" in done.stderr) == newer, done.stderr.decode())
 
 
-@case("split DWARF without its .dwo files: each is named, the status is 1, and the lines are those with the files; a .dwp is not read, which is said")
+def answer(place, bundle, *options, status=0):
+    done = subprocess.run([NTRACE, "coverage", "--to", "json", *options, bundle], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=LIBRARY_PATH)
+    equal(done.returncode, status, f"status ({done.stderr})")
+    return done
+
+
+@case("split DWARF without its .dwo files: each is named, the status is 1, and the lines are those with the files; with a package (.dwp) all is as before")
 def split_files_gone():
     place = folder()
     with open(os.path.join(place, "m.c"), "w", encoding="utf-8") as file:
         file.write("int main(int n, char **a) {\n    (void)a;\n    if (n > 1)\n        return 1;\n    return 0;\n}\n")
     truth.run(GCC, "-g", "-gsplit-dwarf", "-O0", "-static", "m.c", "-o", "m", cwd=place)
     truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place)
-    whole = truth.traced(NTRACE, "m.ntrace", place, "--only", "m.c")
-    check(whole.lines and "main" in whole.functions, "lines and functions of the whole")
+    whole = answer(place, "m.ntrace", "--only", "m.c")
     split, = (name for name in os.listdir(place) if name.endswith(".dwo"))
-    os.rename(os.path.join(place, split), os.path.join(place, "m.dwp"))
-    done = subprocess.run([NTRACE, "coverage", "--only", "m.c", "--to", "json", "m.ntrace"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
-    equal(done.returncode, 1, "status")
-    check(split in done.stderr and "a .dwp file is not read" in done.stderr, done.stderr)
-    lines = {("m.c", line["line"]): line["count"] for file in json.loads(done.stdout)["files"] for line in file["lines"]}
-    equal(lines, whole.lines, "lines")
+    dwarf_packer.pack([os.path.join(place, split)], os.path.join(place, "packed"))
+    os.remove(os.path.join(place, split))
+    done = answer(place, "m.ntrace", "--only", "m.c", status=1)
+    check(split in done.stderr and "or in a package (.dwp)" in done.stderr, done.stderr)
+    found, expected = json.loads(done.stdout)["files"][0], json.loads(whole.stdout)["files"][0]
+    check(expected["functions"] and not found["functions"], "functions")
+    equal([(line["line"], line["count"]) for line in found["lines"]], [(line["line"], line["count"]) for line in expected["lines"]], "lines")
+    os.rename(os.path.join(place, "packed"), os.path.join(place, "m.dwp"))
+    equal(answer(place, "m.ntrace", "--only", "m.c").stdout, whole.stdout, "coverage with a package")
+
+
+def packed(name, packer, *options):
+    """All that coverage says, with .dwo files and with a package; lines and functions also as gcov counts them."""
+    if "-O0" in options:
+        same(name, (GXX,), *options)
+    _, place = traced(name, units(os.path.join(HERE, "linked", name)), (GXX,), options)
+    with_files = [answer(place, "plain.ntrace").stdout, truth.run(NTRACE, "coverage", "--level", "mcdc", "plain.ntrace", cwd=place, env=LIBRARY_PATH)]
+    split = [os.path.join(place, file) for file in os.listdir(place) if file.endswith(".dwo")]
+    if packer == "dwarf_packer":
+        dwarf_packer.pack(split, os.path.join(place, "plain.dwp"))
+    else:
+        truth.run(need(packer), *split, "-o", "plain.dwp", cwd=place)
+    for file in split:
+        os.remove(file)
+    equal([answer(place, "plain.ntrace").stdout, truth.run(NTRACE, "coverage", "--level", "mcdc", "plain.ntrace", cwd=place, env=LIBRARY_PATH)], with_files, "coverage")
+    check(len(json.loads(with_files[0])["files"]) > 1 or name != "header", "files")
+
+
+for each_name, each_packer, each_options in ([
+        ("header", "dwp", "-O0 -gdwarf-4 -mno-relax"), ("header", "llvm-dwp-19", "-O0 -gdwarf-4 -static -mno-relax"), ("header", "dwarf_packer", "-O0 -mno-relax"),
+        ("header", "dwarf_packer", "-O0 -static"), ("header", "dwp", "-O0 -gdwarf-4 -fdebug-types-section"), ("header", "dwp", "-O0 -gdwarf-4 -gz -mno-relax"),
+        ("copies", "dwp", "-O2 -gdwarf-4 -mno-relax"), ("copies", "dwarf_packer", "-O2 -mno-relax"), ("names", "dwp", "-O2 -gdwarf-4 -std=c++17"),
+        ("names", "dwarf_packer", "-O0 -std=c++17"), ("header", "llvm-dwp-19", "-O2 -fPIC -mno-relax")] if EVERY else []):
+    case(f"{each_name} -gsplit-dwarf {each_options}: a package of {each_packer} says what the .dwo files say", each_name, each_packer, "-gsplit-dwarf", *each_options.split())(packed)
 
 
 EQUAL = """struct one { int n; one(int x) : n(x) {} int get() const; };

@@ -18,6 +18,7 @@ import xml.etree.ElementTree
 import zlib
 
 sys.path.append(os.path.join(sys.path[0], ".."))
+import dwarf_packer
 import lined
 import tiny
 from harness import NTRACE, Run, bytes_of, case, check, equal, folder, main, matches, need, scratch, skip, until, write
@@ -251,6 +252,46 @@ def _():
             found = Run(*command, "-e", hurt, stream, status=None)
             same = found.out == Run(*command, "-e", path, stream).out
             check(same if found.status == 0 else found.err, f"{what}: {command}: status {found.status}: {found.out} {found.err}")
+
+
+def word_at(at, value):
+    return lambda package: struct.pack_into("<I", package, at, value)
+
+
+@case("damaged packages (.dwp): the units that are missing are named, and the status is 1; bytes that change anywhere crash nothing")
+def _():
+    path, stream = program_with_lines("-gdwarf-5", "-gsplit-dwarf", "-mno-relax")
+    units = os.path.join(scratch(), "units")
+    whole = Run("coverage", "--to", "json", "-e", path, stream)
+    equal(whole.err, "", "messages about .dwo files")
+    given = [os.path.join(place, name) for place in (units, scratch()) for name in os.listdir(place) if name.endswith(".dwo")]
+    dwarf_packer.pack(given, path + ".dwp")
+    for name in given:
+        os.remove(name)
+    equal(Run("coverage", "--to", "json", "-e", path, stream).out, whole.out, "coverage with a package")
+    with open(path + ".dwp", "rb") as file:
+        sound = file.read()
+    _, at, _ = lined.sections(sound)[".debug_cu_index"]
+    header, info, _ = lined.sections(sound)[".debug_info.dwo"]
+    rows = at + 16 + struct.unpack_from("<I", sound, at + 12)[0] * 12
+    columns = struct.unpack_from("<I", sound, at + 4)[0]
+    cells = rows + columns * 4
+    changes = {"version": word_at(at, 4), "slots": word_at(at + 12, 1 << 31), "columns": word_at(at + 4, 1 << 30), "a section twice": word_at(rows + 4, 1),
+               "an offset": word_at(cells, 0xffffff00), "a size": word_at(cells + 8 * columns, 0xfffffff0), "another unit": word_at(cells, info and 8),
+               "identifiers": lambda package: package.__setitem__(slice(at + 16, rows - 16), bytes(rows - at - 32)),
+               "no sections": lambda package: struct.pack_into("<Q", package, 40, 0), "not ELF": word_at(0, 0), "compressed": lambda package: struct.pack_into("<Q", package, header + 8, 0x800)}
+    for what, change in changes.items():
+        package = bytearray(sound)
+        change(package)
+        write("lined.dwp", package)
+        found = Run("coverage", "--to", "json", "-e", path, stream, status=1)
+        matches("debug information: .*\\.dwo: not found beside .* or in a package|lined.dwp: ", found.err, what)
+    for at in range(0, len(sound), len(sound) // 24):
+        package = bytearray(sound)
+        package[at] ^= 0xff
+        write("lined.dwp", package)
+        bounded("coverage", "-e", path, stream, status=(0, 1))
+    os.remove(path + ".dwp")
 
 
 LOOP = """
