@@ -42,10 +42,20 @@ typedef struct ntr_cover_branch {
     uint64_t taken, not_taken;
 } ntr_cover_branch;
 
+/* By what the lines of a function were counted (ntr_coverage_set_sources). */
+typedef enum ntr_cover_source {
+    NTR_COVER_SOURCE_NOT_NEEDED, /* it was not counted as llvm-cov does, or it is inlined everywhere */
+    NTR_COVER_SOURCE_USED,
+    NTR_COVER_SOURCE_OPTIMIZED, /* its code: the source says nothing */
+    NTR_COVER_SOURCE_UNKNOWN,   /* the source is not at hand, or is not of C or C++ */
+    NTR_COVER_SOURCE_NOT_UNDERSTOOD,
+} ntr_cover_source;
+
 typedef struct ntr_cover_function {
     const char *name, *linkage, *file;
     uint32_t line;
     bool known;
+    ntr_cover_source source; /* of several copies: the last one of the enumeration */
     uint64_t count;    /* number of entries */
     uint64_t returned; /* how often it returned; the entries, where that is not known */
 } ntr_cover_function;

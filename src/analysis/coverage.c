@@ -137,12 +137,14 @@ static ntr_status add_function(void *user, const ntr_frame *frame) {
                     sizeof *c->functions))
         return NTR_E_MEMORY;
     const uint64_t count = frame->part ? 0 : ntr_line_flow_entries(adder->flow, frame->entry, frame->size);
+    const ntr_line_insn *first = frame->inlined ? NULL : ntr_line_flow_find(adder->flow, frame->entry);
     c->functions[c->function_count++] = (ntr_cover_function){
         .name = name,
         .linkage = linkage,
         .file = file,
         .line = frame->declared_line,
         .known = adder->known || count,
+        .source = first ? first->source : NTR_COVER_SOURCE_NOT_NEEDED,
         .count = count,
         .returned = frame->inlined ? count : ntr_line_flow_returns(adder->flow, frame->entry, frame->size, count),
     };
@@ -198,7 +200,7 @@ static bool deletes(const ntr_frame *frame) {
 /* Counts the lines of functions of which the source is known. */
 static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_counts *counts, size_t index,
                                 ntr_line_flow *flow) {
-    for (size_t i = 0, end; c->sources.read && i < flow->count; i = end) {
+    for (size_t i = 0, end; i < flow->count; i = end) {
         ntr_frame frame;
         const ntr_line_insn *first = &flow->insns[i];
         for (end = i + 1; end < flow->count && flow->insns[end].function == first->function;) end++;
@@ -299,6 +301,7 @@ static void merge_function(void *to, const void *from) {
     x->count += y->count;
     x->returned += y->returned;
     x->known = x->count || (x->known && y->known);
+    if (y->source > x->source) x->source = y->source;
 }
 
 static int compare_positions(const char *file, uint32_t line, const ntr_cover_line *other) {

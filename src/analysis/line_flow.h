@@ -22,6 +22,7 @@ typedef struct ntr_line_insn {
     uint64_t part;     /* executions of the part of the line (line_parts.h) */
     bool contained;    /* no block belongs to the line, and `passes` has the executions of those that contain it */
     uint64_t passes;   /* of the line, at its first instruction in the function; 0 at the others */
+    ntr_cover_source source; /* of the function, at its first instruction */
 } ntr_line_insn;
 
 typedef struct ntr_line_flow {

@@ -17,6 +17,7 @@ struct ntr_line_source {
 /* A function and its source. */
 typedef struct counted_function {
     const ntr_line_function *of;
+    ntr_cover_source *source;
     const ntr_line_insn **places; /* the instructions of the file, by their place */
     size_t place_count;
 } counted_function;
@@ -238,20 +239,24 @@ static ntr_status count_with(counted_function *f, const ntr_source_tokens *file,
     const ntr_text_place end = end_place(f);
     ntr_status status = ntr_source_tokens_select(&tokens, file, f->of->declared, end.line, has_code, f, allocator);
     const size_t body = status ? SIZE_MAX : find_body(&tokens, end);
-    if (body != SIZE_MAX) {
+    if (body == SIZE_MAX && !status) status = NTR_E_SYNTAX;
+    if (!status) {
         const ntr_source_code code = {f, count_range, exit_of};
         status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, &code, allocator);
         if (!status) set_lines(f, &regions, tokens.items[tokens.items[body].match].at.line);
     }
+    *f->source = status ? NTR_COVER_SOURCE_NOT_UNDERSTOOD : NTR_COVER_SOURCE_USED;
     ntr_dealloc(allocator, tokens.items);
     ntr_dealloc(allocator, regions.items);
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
 ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of) {
-    counted_function f = {of, NULL, 0};
+    counted_function f = {of, &of->flow->insns[of->first].source, NULL, 0};
     const ntr_source_tokens *tokens;
-    if (!sources->read || !of->file || !of->declared || is_optimized(&f)) return NTR_OK;
+    *f.source = NTR_COVER_SOURCE_UNKNOWN;
+    if (is_optimized(&f)) *f.source = NTR_COVER_SOURCE_OPTIMIZED;
+    if (!sources->read || !of->file || !of->declared || *f.source == NTR_COVER_SOURCE_OPTIMIZED) return NTR_OK;
     TRY(find_source(sources, of->file, &tokens));
     if (!tokens->count) return NTR_OK;
     f.places = ntr_alloc(sources->allocator, of->end - of->first, sizeof *f.places);
@@ -263,6 +268,7 @@ ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_func
     }
     if (f.place_count) qsort(f.places, f.place_count, sizeof *f.places, compare_places);
     for (size_t i = 0; of->deletes && i < f.place_count; i++) of->flow->insns[f.places[i] - of->flow->insns].passes = 0;
+    *f.source = of->deletes ? NTR_COVER_SOURCE_USED : NTR_COVER_SOURCE_NOT_UNDERSTOOD;
     const ntr_status status = f.place_count && !of->deletes ? count_with(&f, tokens, sources->allocator) : NTR_OK;
     ntr_dealloc(sources->allocator, f.places);
     return status;

@@ -28,8 +28,8 @@ typedef struct ntr_line_function {
     bool deletes; /* the destructor that frees the object: it calls another one, which has the body */
 } ntr_line_function;
 
-/* Sets the passes of the lines of a function, where its source is known and its statements are understood. Errors:
- * NTR_E_MEMORY. */
+/* Sets the passes of the lines of a function, where its source is known and its statements are understood, and the
+ * `source` of its first instruction. Errors: NTR_E_MEMORY. */
 ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of);
 
 void ntr_line_sources_release(ntr_line_sources *sources);
