@@ -125,13 +125,6 @@ static void report_unparsed(const ntr_decisions *decisions) {
     if (failed > shown) cli_note("%zu more sources could not be parsed", failed - shown);
 }
 
-/* Implements ntr_read_source: a source that may be another one is not counted by. */
-static bool read_certain(void *user, const char *file, ntr_bytes *text) {
-    struct coverage_run *run = user;
-
-    return cli_source_text_read(&run->source, file, text) && !cli_source_match_doubts(&run->match, file);
-}
-
 /* Compares the sources of a trace's lines with the debug information that names them, and with --only. */
 static void note_sources(struct coverage_run *run, ntr_coverage *alone) {
     size_t count;
@@ -231,7 +224,7 @@ static ntr_coverage *coverage_alone(struct coverage_run *run, const struct cli_a
     ntr_coverage_only(alone, run->only, run->options->only.count);
     ntr_coverage_set_rule(alone, (ntr_cover_rule)run->options->rule);
     cli_source_match_begin(&run->match, a->data.program, a->data.debug);
-    ntr_coverage_set_sources(alone, read_certain, run);
+    ntr_coverage_set_sources(alone, cli_source_text_certain, &run->source);
     *status = ntr_coverage_add(alone, a->data.program, a->data.debug, a->data.tally);
     if (*status == NTR_OK) note_sources(run, alone);
     cli_source_match_end(&run->match);
@@ -437,6 +430,19 @@ static void note_unknown(ntr_coverage *coverage) {
              sums.lines_unknown);
 }
 
+/* The text and JSON say it themselves. */
+static void note_by_code(ntr_coverage *coverage) {
+    ntr_cover_sums sums;
+
+    ntr_coverage_sums(coverage, NULL, &sums);
+    const uint64_t unknown = sums.by_source[NTR_COVER_SOURCE_UNKNOWN];
+    const uint64_t other = sums.by_source[NTR_COVER_SOURCE_NOT_UNDERSTOOD];
+    if (unknown + other)
+        cli_note("functions of clang whose lines llvm-cov may count otherwise: %" PRIu64
+                 " (their source is unknown: %" PRIu64 ", their statements are not understood: %" PRIu64 ")",
+                 unknown + other, unknown, other);
+}
+
 /* Whether nothing but lines, branches and functions is asked for. */
 static bool lines_alone(const struct coverage_run *run) {
     const struct coverage_options *o = run->options;
@@ -476,6 +482,8 @@ static int coverage_run(const void *options, char **operands) {
     if (status != CLI_FAILED && shown) report_builds(&run);
     if (status != CLI_FAILED && shown) status = cli_coverage_select(&run, status);
     if (status != CLI_FAILED && shown && o->exporting.to) note_unknown(run.coverage);
+    if (status != CLI_FAILED && shown && o->exporting.to && strcmp(o->exporting.to, "json") != 0)
+        note_by_code(run.coverage);
     if (status != CLI_FAILED && shown) status = cli_coverage_write(&run, status);
     if (status != CLI_FAILED && shown && o->diff) status = cli_coverage_diff(&run, status);
     if (status != CLI_FAILED && shown) status = cli_coverage_check(&run, status);

@@ -86,6 +86,12 @@ bool cli_source_text_read(void *user, const char *file, ntr_bytes *text) {
     return false;
 }
 
+bool cli_source_text_certain(void *user, const char *file, ntr_bytes *text) {
+    const struct cli_source_text *source = user;
+
+    return cli_source_text_read(user, file, text) && !(source->match && cli_source_match_doubts(source->match, file));
+}
+
 void cli_source_text_search(struct cli_source_text *source, const char *folders) {
     char path[PATH_MAX];
 

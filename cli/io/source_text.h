@@ -22,6 +22,9 @@ void cli_source_text_search(struct cli_source_text *source, const char *folders)
  * not on this machine. */
 bool cli_source_text_read(void *user, const char *file, ntr_bytes *text);
 
+/* The same without sources that may be others (source_match.h): lines are counted by these. */
+bool cli_source_text_certain(void *user, const char *file, ntr_bytes *text);
+
 void cli_source_text_release(struct cli_source_text *source);
 
 #endif

@@ -49,6 +49,7 @@ typedef enum ntr_cover_source {
     NTR_COVER_SOURCE_OPTIMIZED, /* its code: the source says nothing */
     NTR_COVER_SOURCE_UNKNOWN,   /* the source is not at hand, or is not of C or C++ */
     NTR_COVER_SOURCE_NOT_UNDERSTOOD,
+    NTR_COVER_SOURCE_COUNT,
 } ntr_cover_source;
 
 typedef struct ntr_cover_function {
@@ -126,6 +127,7 @@ typedef struct ntr_cover_sums {
     uint64_t lines, lines_hit, lines_unknown;
     uint64_t branches, branches_hit; /* outcomes: two per branch instruction */
     uint64_t functions, functions_hit, functions_unknown;
+    uint64_t by_source[NTR_COVER_SOURCE_COUNT]; /* functions, by ntr_cover_source */
 } ntr_cover_sums;
 
 /* Computes the sums of one file, or of all files when `file` is NULL. */

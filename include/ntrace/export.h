@@ -62,6 +62,8 @@ typedef struct ntr_analysis {
      * `source_name` NULL: no source has a name. */
     const char *(*source_name)(void *user, uint16_t src);
     void *source_name_user; /* first argument of `source_name` */
+    ntr_read_source read_certain; /* as read_source, without sources that may not be those of the program: lines are
+                                   * counted by these. NULL: lines are counted without sources */
 } ntr_analysis;
 
 NTR_DEFINE_CONFIG_INIT(ntr_analysis)

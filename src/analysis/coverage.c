@@ -434,5 +434,6 @@ void ntr_coverage_sums(ntr_coverage *c, const char *file, ntr_cover_sums *sums) 
         sums->functions++;
         sums->functions_hit += c->listed[i].count != 0;
         sums->functions_unknown += !c->listed[i].known;
+        sums->by_source[c->listed[i].source]++;
     }
 }

@@ -23,6 +23,13 @@ static inline const char *ntr_cover_rule_name(const ntr_coverage *coverage) {
     return rules == llvm ? "llvm-cov" : rules & llvm ? "gcov and llvm-cov" : "gcov";
 }
 
+/* Returns how many functions have lines that are counted by the code of the line alone, which llvm-cov counts by the
+ * source. */
+static inline uint64_t ntr_cover_by_code(const ntr_cover_sums *sums) {
+    return sums->by_source[NTR_COVER_SOURCE_OPTIMIZED] + sums->by_source[NTR_COVER_SOURCE_UNKNOWN] +
+           sums->by_source[NTR_COVER_SOURCE_NOT_UNDERSTOOD];
+}
+
 /* The folder to which names of files are relative: `text[0..size)`, without '/' at its end. `size` 0 with `text`: the
  * folder "/". `text` NULL: all names are relative already. */
 typedef struct ntr_cover_root {

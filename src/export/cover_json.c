@@ -22,6 +22,12 @@ static void write_lines(ntr_export *x, const char *file) {
     }
 }
 
+/* By what the lines of a function of clang were counted; NULL: by gcov's rule, or not known. */
+static const char *const sources[] = {[NTR_COVER_SOURCE_USED] = "used",
+                                      [NTR_COVER_SOURCE_OPTIMIZED] = "optimized",
+                                      [NTR_COVER_SOURCE_UNKNOWN] = "unknown",
+                                      [NTR_COVER_SOURCE_NOT_UNDERSTOOD] = "not understood"};
+
 static void write_functions(ntr_export *x, const char *file) {
     size_t count;
     bool first = true;
@@ -33,8 +39,11 @@ static void write_functions(ntr_export *x, const char *file) {
         ntr_out_json(&x->out, functions[i].name);
         ntr_out_text(&x->out, ",\"linkage\":");
         ntr_out_json(&x->out, functions[i].linkage);
-        ntr_out_format(&x->out, ",\"line\":%u,\"count\":%llu,\"known\":%s}", functions[i].line,
+        ntr_out_format(&x->out, ",\"line\":%u,\"count\":%llu,\"known\":%s", functions[i].line,
                        (unsigned long long)functions[i].count, functions[i].known ? "true" : "false");
+        const char *source = sources[functions[i].source];
+        if (source) ntr_out_format(&x->out, ",\"source\":\"%s\"", source);
+        ntr_out_char(&x->out, '}');
     }
 }
 

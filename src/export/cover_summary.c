@@ -22,6 +22,21 @@ static void write_row(ntr_out *out, const ntr_cover_sums *sums, const char *name
     ntr_out_char(out, '\n');
 }
 
+/* Says by which rule lines are counted, if it is not gcov's alone, and what llvm-cov may count otherwise. */
+static void write_rule(ntr_export *x, const ntr_cover_sums *sums) {
+    const uint64_t *functions = sums->by_source;
+    if (!(ntr_coverage_rules(x->analysis.coverage) & 1u << NTR_COVER_RULE_LLVM)) return;
+    ntr_out_format(&x->out, "lines are counted by the rule of %s\n", ntr_cover_rule_name(x->analysis.coverage));
+    if (!ntr_cover_by_code(sums)) return;
+    ntr_out_format(&x->out,
+                   "functions whose lines are counted by their code alone, which llvm-cov counts by the source: %llu "
+                   "(optimized %llu, source unknown %llu, not understood %llu)\n",
+                   (unsigned long long)ntr_cover_by_code(sums),
+                   (unsigned long long)functions[NTR_COVER_SOURCE_OPTIMIZED],
+                   (unsigned long long)functions[NTR_COVER_SOURCE_UNKNOWN],
+                   (unsigned long long)functions[NTR_COVER_SOURCE_NOT_UNDERSTOOD]);
+}
+
 static ntr_status end(ntr_export *x) {
     ntr_coverage *coverage = x->analysis.coverage;
     ntr_cover_sums sums;
@@ -34,8 +49,7 @@ static ntr_status end(ntr_export *x) {
     }
     ntr_coverage_sums(coverage, NULL, &sums);
     write_row(&x->out, &sums, "total");
-    if (ntr_coverage_rules(coverage) & 1u << NTR_COVER_RULE_LLVM)
-        ntr_out_format(&x->out, "lines are counted by the rule of %s\n", ntr_cover_rule_name(coverage));
+    write_rule(x, &sums);
     if (gaps)
         ntr_out_format(&x->out, "%llu gaps in the trace: the lines under \"unknown\" may have been executed\n",
                        (unsigned long long)gaps);

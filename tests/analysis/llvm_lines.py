@@ -129,6 +129,29 @@ def rules():
     check("by the rule" not in Run("coverage", "--rule", "gcov", "--only", place, bundle).out, "text of gcov's rule")
 
 
+OTHERWISE = "int main(int n, char **a) {\n    (void)a;\n    if (n > 5) {\n        n = 3;\n    } else {\n        n = 4;\n    }\n    return n > 9;\n}\n"
+
+
+@case("a source without an MD5 that is newer than the program counts no lines, in coverage and report: how many functions these are is said")
+def newer():
+    place, counts = folder(), {}
+    path, bundle, page = (os.path.join(place, name) for name in ("m.c", "traced.ntrace", "m.html"))
+    write(path, OTHERWISE)
+    trace("clang-19", ["m.c"], place, *TARGET, "-gdwarf-4")
+    for said, time in (("used", 1000000000), ("unknown", None)):
+        os.utime(path, time and (time, time))
+        answer = document(place)
+        counts[said] = lines_of(answer, "m.c")[5]
+        equal([function["source"] for file in answer["files"] for function in file["functions"]], [said], "functions")
+        Run("report", "-o", page, bundle)
+        with open(page, encoding="utf-8") as file:
+            equal(int(re.search(r'\[5,"    } else {",(\d+)', file.read())[1]), counts[said], "report")
+    equal(counts, {"used": 1, "unknown": 0}, "count of `} else {`: llvm-cov's, and that of its code")
+    by_code = "counted by their code alone, which llvm-cov counts by the source: 1 \\(optimized 0, source unknown 1, not understood 0\\)"
+    matches(by_code, Run("coverage", "--only", place, bundle).out, "text")
+    matches("may count otherwise: 1 ", Run("coverage", "--only", place, "--to", "lcov", bundle).err, "messages of a format without a place for it")
+
+
 @case("each unit is counted by the rule of its compiler")
 def mixed():
     place = folder()

@@ -71,6 +71,21 @@ static void write_gaps(const struct cli_coverage_evidence *e, struct cli_output 
     cli_output_text(out, "</ul>\n");
 }
 
+/* Lines of clang that llvm-cov counts by the source, and that are counted by their code alone. */
+static void write_by_code(ntr_coverage *coverage, struct cli_output *out) {
+    ntr_cover_sums sums;
+
+    ntr_coverage_sums(coverage, NULL, &sums);
+    const uint64_t *functions = sums.by_source;
+    if (sums.functions == functions[NTR_COVER_SOURCE_NOT_NEEDED]) return;
+    cli_output_print(out,
+                     "<h3>Lines of clang</h3>\n<p>llvm-cov counts lines by the source. Functions counted so: %" PRIu64
+                     "; by the code of each line alone: %" PRIu64 " of optimized code, %" PRIu64
+                     " whose source is unknown, %" PRIu64 " whose statements are not understood</p>\n",
+                     functions[NTR_COVER_SOURCE_USED], functions[NTR_COVER_SOURCE_OPTIMIZED],
+                     functions[NTR_COVER_SOURCE_UNKNOWN], functions[NTR_COVER_SOURCE_NOT_UNDERSTOOD]);
+}
+
 static void write_unparsed(const ntr_decisions *decisions, struct cli_output *out) {
     const char *text;
 
@@ -117,6 +132,7 @@ void cli_coverage_page_basis(const struct cli_coverage_evidence *e, struct cli_o
     cli_output_text(out,
                     e->only_count ? "</td></tr></table>\n" : "all that debug information names</td></tr></table>\n");
     write_gaps(e, out);
+    write_by_code(e->data->coverage, out);
     write_others(e->evidence->match, out);
     if (e->data->decisions) write_unparsed(e->data->decisions, out);
     write_tests(e->evidence, out);

@@ -94,6 +94,7 @@ int cli_analysis_open(struct cli_analysis *a, const char *path, const struct cli
                                                  : 0;
     a->data.own_clocks = cli_trace_has_own_clocks(&a->trace);
     a->data.read_source = cli_source_text_read;
+    a->data.read_certain = cli_source_text_certain;
     a->data.read_source_user = &a->text;
     cli_source_text_search(&a->text, options->source_path);
     cli_trace_facts_find(&a->facts, &a->trace, &a->data);

@@ -263,7 +263,7 @@ static ntr_status end(ntr_export *x) {
     r->follows = false;
     ntr_status status = ntr_timeline_finish(r->timeline);
     if (!status) status = ntr_interrupts_finish(r->interrupts);
-    ntr_coverage_set_sources(r->coverage, a->read_source, a->read_source_user);
+    ntr_coverage_set_sources(r->coverage, a->read_certain, a->read_source_user);
     if (!status) status = ntr_coverage_add(r->coverage, a->program, a->debug, a->tally);
     return status ? status : write_page(x);
 }
