@@ -196,6 +196,7 @@ def program_of_branches():
     main = "#include \"../include/h.h\"\nint quoted(int), keep(int), s(int);\nint %s(int n) {\n    return quoted(n) + keep(n) + s(n) + twice(n);\n}\n"
     write(place, main % "main", "work/one/main.c")
     write(place, (main % "other").replace("..", "./../work"), "work/sub2.c")
+    os.symlink("one", os.path.join(place, "work", "link"))
     git("-C", "work", "add", ".")
     git("-C", "work", "commit", "-qm", "one")
     git("-C", "work", "checkout", "-qb", "topic")
@@ -209,14 +210,14 @@ def program_of_branches():
     git("-C", "work", "commit", "-qam", "three")
     git("-C", "work", "checkout", "-q", "topic")
     build = os.path.join(place, "work", "build")
-    trace(build, "../one/main.c", "../sub2.c", "../one/new.c", '../a"\t\\b.c', "../sub/s.c")
+    trace(build, "../one/main.c", "../sub2.c", "../link/new.c", '../a"\t\\b.c', "../sub/s.c")
     return place, git
 
 
 CHANGED = {("h.h", 2): 1, ("new.c", 2): 1, ("new.c", 3): 0, ('a"\t\\b.c', 2): 1, ('a"\t\\b.c', 3): 0}
 
 
-@case("--since: names with '..', names that git quotes, renamed files, another branch's changes, settings of git, a clone elsewhere, a shallow clone, submodules")
+@case("--since: names with '..', names that git quotes, renamed files, another branch's changes, settings of git, a clone elsewhere, a shallow clone, submodules, links")
 def patches_of_branches():
     place, git = program_of_branches()
     build = os.path.join(place, "work", "build")

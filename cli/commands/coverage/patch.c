@@ -330,10 +330,15 @@ static int choose(struct cli_patch *patch, const struct candidates *c) {
 }
 
 const char *cli_patch_path(const struct cli_patch *patch, const char *file, char *buffer, size_t size) {
-    if (patch->prefix) return below(file, patch->prefix);
-    const char *path = below(file, patch->root);
-    if (path || size < PATH_MAX || !realpath(file, buffer)) return path;
-    return below(buffer, patch->root); /* through a link */
+    const char *path = below(file, patch->prefix ? patch->prefix : patch->root);
+    char here[PATH_MAX];
+
+    if (patch->prefix && !path) return NULL;
+    const int length = snprintf(here, sizeof here, "%s%s%s", patch->prefix ? patch->root : file,
+                                patch->prefix ? "/" : "", patch->prefix ? path : "");
+    if (length < 0 || (size_t)length >= sizeof here || size < PATH_MAX || !realpath(here, buffer)) return path;
+    const char *real = below(buffer, patch->root); /* git knows a file by one name, not by those through links */
+    return real ? real : path;
 }
 
 int cli_patch_place(struct cli_patch *patch, const char *const *files, size_t count) {
