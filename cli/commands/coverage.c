@@ -187,28 +187,9 @@ static void report_folded(const struct coverage_run *run, const struct cli_analy
         f.function.declared_line, f.kept.function, f.kept.declared_in ? f.kept.declared_in : "?", f.kept.declared_line);
 }
 
-/* Compares the program of a trace with the program of the first one. */
-static void note_build(struct coverage_run *run, const struct cli_analysis *a) {
-    char build_id[sizeof run->build_id] = "";
-    ntr_image_info info;
-
-    if (ntr_program_image(a->data.program, 0, &info) != NTR_OK || !info.path) return;
-    if (ntr_bundle_build_id(info.path, build_id, sizeof build_id) != NTR_OK) return; /* reported when it was opened */
-    const char *slash = strrchr(info.name ? info.name : "", '/');
-    const char *name = slash ? slash + 1 : info.name ? info.name : "";
-    if (!run->built) {
-        run->built = strdup(name);
-        memcpy(run->build_id, build_id, sizeof build_id);
-    } else if (strcmp(run->built, name) == 0 && strcmp(run->build_id, build_id) != 0) {
-        run->other_builds++;
-    }
-}
-
 /* Sources that are newer than one of the builds may be the reason for other lines of code. */
 static void report_builds(const struct coverage_run *run) {
-    if (run->other_builds)
-        cli_note("%zu traces are of another build of %s than the first one (build id %s)", run->other_builds,
-                 run->built, *run->build_id ? run->build_id : "unknown");
+    cli_builds_report(&run->builds);
     if (run->other_code && run->match.other_count)
         cli_doubt(
             "expected builds of the same sources, found functions with other lines of code and sources that are newer "
@@ -238,7 +219,7 @@ static int add_coverage(struct coverage_run *run, const struct cli_analysis *a) 
     ntr_coverage *alone = coverage_alone(run, a, &status);
 
     if (!alone) return cli_fail("out of memory");
-    if (status == NTR_OK) note_build(run, a);
+    if (status == NTR_OK && cli_builds_add(&run->builds, a->data.program) != CLI_OK) status = NTR_E_MEMORY;
     if (status == NTR_OK && !run->analysis.partial) report_folded(run, a, alone);
     if (status == NTR_OK && !run->begun) {
         ntr_coverage_free(run->coverage);
@@ -385,7 +366,7 @@ static void close_run(struct coverage_run *run) {
     cli_patch_release(&run->patch);
     cli_quality_release(&run->quality);
     free(run->quality_text);
-    free(run->built);
+    cli_builds_release(&run->builds);
     free(run->test);
     free(run->date);
 }

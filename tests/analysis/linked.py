@@ -191,6 +191,35 @@ def changed_last_function():
               and (b"found functions with other lines of code and sources that are newer" in done.stderr) == newer, done.stderr.decode())
 
 
+def other_builds(change, *options):
+    """The library changes; or the program, which has no build id."""
+    place = folder()
+    for build in ("one", "two"):
+        os.mkdir(os.path.join(place, build))
+        with open(os.path.join(place, "l.c"), "w", encoding="utf-8") as file:
+            file.write(f"int l(int n) {{\n    return n * {len(build) if build == 'one' else 7};\n}}\n")
+        with open(os.path.join(place, "m.c"), "w", encoding="utf-8") as file:
+            file.write("int l(int);\nint main(int n, char **a) {\n    (void)a;\n    return l(n) == 77;\n}\n")
+        if change == "libl.so":
+            truth.run(GCC, "-g", "-shared", "-fPIC", "l.c", "-o", build + "/libl.so", cwd=place)
+        truth.run(GCC, "-g", "m.c", *(["-L" + build, "-ll", "-Wl,-rpath,$ORIGIN"] if change == "libl.so" else ["l.c"]), *options, "-o", build + "/m", cwd=place)
+        truth.run(NTRACE, "run", "-q", "-o", build + ".ntrace", "--", build + "/m", cwd=place, env=LIBRARY_PATH)
+    said = [subprocess.run([NTRACE, "coverage", "one.ntrace", *others], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stderr
+            for others in (("two.ntrace", "two.ntrace"), ("one.ntrace",))]
+    found = re.findall(r"(\d) traces are of another build of (\S+) than the first one \((build id|SHA-256) ([0-9a-f]+)\)", said[0])
+    if change == "libl.so":
+        identifier = re.search(r"Build ID: (\w+)", truth.run("riscv64-linux-gnu-readelf", "-n", "one/libl.so", cwd=place).decode())[1]
+    else:
+        identifier = truth.run("sha256sum", "one/m", cwd=place).decode().split()[0]
+    equal(found, [("2", change, "build id" if change == "libl.so" else "SHA-256", identifier)], said[0])
+    check("another build" not in said[1], said[1])
+
+
+if EVERY:
+    case("a library of another build is named, with its build id")(lambda: other_builds("libl.so"))
+    case("a program of another build without a build id is named, with its SHA-256")(lambda: other_builds("m", "-Wl,--build-id=none", "-static"))
+
+
 def answer(place, bundle, *options, status=0):
     done = subprocess.run([NTRACE, "coverage", "--to", "json", *options, bundle], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, env=LIBRARY_PATH)
     equal(done.returncode, status, f"status ({done.stderr})")

@@ -4,6 +4,7 @@
 
 #include "commands/shared/exporting.h"
 #include "commands/coverage/basis.h"
+#include "commands/coverage/builds.h"
 #include "io/justify.h"
 #include "commands/coverage/patch.h"
 #include "io/source_text.h"
@@ -40,9 +41,8 @@ struct coverage_run {
     struct cli_source_match match; /* sources that are not those of the programs */
     struct cli_evidence evidence;
     struct cli_patch patch; /* --since */
-    char *built, build_id[2 * 64 + 1]; /* the program of the first trace, and its build id; owned */
-    size_t other_builds;    /* traces of a program of this name with another build id */
-    bool other_code;        /* ... of which functions have other lines of code, and their counts were added */
+    struct cli_builds builds;
+    bool other_code; /* functions of another build have other lines of code, and their counts were added */
     char *test, *date;      /* of the bundles: the name that all of them have, or NULL; the latest; owned */
     char without_decisions[400]; /* --evidence: why there are no decisions */
     struct cli_quality quality;  /* of all traces, if `rated` */
