@@ -145,6 +145,7 @@ struct folded {
     ntr_coverage *alone; /* of the trace */
     size_t count, executed;
     ntr_frame function, kept; /* the first one; one that was executed if there is any */
+    size_t instances;         /* of one template: their lines have the counts of both in any case */
 };
 
 static bool was_executed(ntr_coverage *coverage, const ntr_frame *function) {
@@ -165,6 +166,8 @@ static ntr_status take_folded(void *user, const ntr_frame *function, const ntr_f
 
     for (unsigned i = 0; i < 2; i++) selected |= files[i] && ntr_path_selected(files[i], f->run->only, only);
     if (!selected) return NTR_OK;
+    if (files[0] && files[1] && strcmp(files[0], files[1]) == 0 && function->declared_line == kept->declared_line)
+        return f->instances++, NTR_OK;
     const bool executed = was_executed(f->alone, kept);
     if (!f->count++ || (executed && !f->executed)) f->function = *function, f->kept = *kept;
     f->executed += executed;
@@ -178,6 +181,10 @@ static void report_folded(const struct coverage_run *run, const struct cli_analy
 
     for (size_t i = 0; status == NTR_OK; i++) status = ntr_debug_info_folded(a->data.debug, i, take_folded, &f);
     if (status != NTR_END) cli_doubt("%s: %s", a->path, ntr_status_text(status));
+    if (f.instances)
+        cli_note("%s: identical code folding: instances of templates that have the code of another instance and are "
+                 "not listed: %zu",
+                 a->path, f.instances);
     if (!f.count) return;
     (f.executed ? cli_doubt : cli_note)(
         "%s: identical code folding: functions with equal code have one count, and which of them was executed is not known; "

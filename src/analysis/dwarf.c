@@ -374,6 +374,13 @@ static const ntr_left_out *find_left_out(const ntr_left_out *items, size_t count
     return bsearch(&(ntr_left_out){.linkage = name}, items, count, sizeof *items, by_linkage);
 }
 
+/* Returns whether two linkage names are those of one constructor or destructor, such as _ZN1AC1Ev and _ZN1AC2Ev. */
+static bool is_variant(const char *a, const char *b) {
+    for (char last = 0; *a || *b; last = *a++, b++)
+        if (*a != *b && ((last != 'C' && last != 'D') || *a < '0' || *a > '9' || *b < '0' || *b > '9')) return false;
+    return true;
+}
+
 /* Stores the function whose entry is the address of the symbol, if it is another one than `left`. */
 static bool has_other_code(ntr_dwarf *d, const ntr_function_symbol *symbol, const ntr_left_out *left, ntr_frame *kept) {
     ntr_frame frames[NTR_FRAMES_MAX];
@@ -382,7 +389,7 @@ static bool has_other_code(ntr_dwarf *d, const ntr_function_symbol *symbol, cons
     *kept = frames[count - 1];
     if (kept->entry != symbol->address || !kept->linkage || strcmp(kept->linkage, symbol->name) == 0) return false;
     const bool same_file = left->file && kept->declared_in && strcmp(left->file, kept->declared_in) == 0;
-    return !same_file || left->line != kept->declared_line; /* constructors have several names */
+    return !same_file || left->line != kept->declared_line || !is_variant(kept->linkage, symbol->name);
 }
 
 ntr_status ntr_dwarf_folded(ntr_dwarf *d,

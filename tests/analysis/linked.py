@@ -271,6 +271,41 @@ for each_name, each_packer, each_options in ([
     case(f"{each_name} -gsplit-dwarf {each_options}: a package of {each_packer} says what the .dwo files say", each_name, each_packer, "-gsplit-dwarf", *each_options.split())(packed)
 
 
+INSTANCES = """template <class T> __attribute__((noinline)) T scale(T n)
+{
+    return n * 3;
+}
+struct made { int n; explicit made(int x); };
+made::made(int x)
+    : n(x) {}
+int main(int argc, char **)
+{
+    made m(argc);
+    return (int)(scale((long)m.n) + scale((unsigned long)m.n)) == 77;
+}
+"""
+
+
+def folded_instances(*build):
+    """Instances of one template: one is left. Its line has the sum of both, as gcov's; the constructor's two names are one function."""
+    place = folder()
+    with open(os.path.join(place, "m.cc"), "w", encoding="utf-8") as file:
+        file.write(INSTANCES)
+    for folding in ("all", "none"):
+        truth.run(*build, "-g", "-O0", "-ffunction-sections", "-static", "-Wl,--icf=" + folding, "m.cc", "-o", "m", cwd=place)
+        truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place)
+        done = answer(place, "m.ntrace", "--only", "m.cc")
+        found, = json.loads(done.stdout)["files"]
+        equal({line["line"]: line["count"] for line in found["lines"]}[3], 2, "line of both")
+        equal(sum(function["line"] == 1 for function in found["functions"]), 1 if folding == "all" else 2, "functions")
+        equal(re.findall(r"instances of templates that have the code of another instance and are not listed: (\d)", done.stderr), ["1"] if folding == "all" else [], done.stderr)
+
+
+if EVERY:
+    case("identical code folding of instances of one template: that one is not listed is said, and lines have the counts of both")(
+        lambda: folded_instances(need(CLANG[0]), *CLANG[1:], "-mno-relax"))
+
+
 EQUAL = """struct one { int n; one(int x) : n(x) {} int get() const; };
 int one::get() const { return n * 2; }
 static int __attribute__((noinline)) twice(int n) { return n * 5; }

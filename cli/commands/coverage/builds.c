@@ -18,8 +18,8 @@ struct cli_build {
     size_t others; /* traces with another build */
 };
 
-/* Returns the file with this identifier in the first trace that has one of this name; otherwise, if it is a trace before
- * this one, its first file of this name, and otherwise NULL. */
+/* Returns the file with this identifier in the first trace that has one of this name; otherwise, if it is a trace
+ * before this one, its first file of this name, and otherwise NULL. */
 static struct cli_build *find(const struct cli_builds *builds, const struct cli_build *file) {
     struct cli_build *other = NULL;
     for (size_t i = builds->count; i-- > 0;) {
