@@ -285,7 +285,7 @@ static int add_evidence(struct coverage_run *run, struct cli_analysis *a) {
     ntr_coverage *alone = coverage_alone(run, a, &status);
 
     if (!alone) return cli_fail("out of memory");
-    cli_evidence_trace(&run->evidence, a->path, &a->trace, a->gaps);
+    cli_evidence_trace(&run->evidence, a->path, &a->trace, a->data.debug, a->gaps);
     cli_evidence_test(&run->evidence, a->path, &a->trace, alone);
     return status == NTR_OK ? CLI_OK : cli_fail("%s: %s", a->path, ntr_status_text(status));
 }

@@ -97,6 +97,11 @@ NTR_API ntr_status ntr_debug_info_digests(ntr_debug_info *debug, size_t index,
                                           ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
                                           void *user);
 
+/* Returns the path of file number `number` beside the file of image `index` from which debug information was read: a
+ * separate debug file, a file that dwz shares, .dwo files, a package of these (.dwp). NULL after the last one, when
+ * there is no such image, and when out of memory. */
+NTR_API const char *ntr_debug_info_path(ntr_debug_info *debug, size_t index, size_t number);
+
 /* Calls `visit` for each function of image `index` that has code, and for each copy inlined into another function
  * (`inlined`), executed or not. Strings of the frames are valid as long as the object. A result of `visit` other than
  * NTR_OK stops the iteration and is returned. Returns NTR_END when `index` is past the last image. */

@@ -258,6 +258,11 @@ ntr_status ntr_debug_info_digests(ntr_debug_info *debug, size_t index,
     return image->dwarf ? ntr_dwarf_digests(image->dwarf, visit, user) : NTR_OK;
 }
 
+const char *ntr_debug_info_path(ntr_debug_info *debug, size_t index, size_t number) {
+    const debug_image *image = image_at(debug, index);
+    return image && image->dwarf ? ntr_dwarf_path(image->dwarf, number) : NULL;
+}
+
 typedef struct visit_state {
     ntr_debug_info *debug;
     const debug_image *image;

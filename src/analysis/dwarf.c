@@ -103,6 +103,7 @@ static bool is_inside(Dwarf_Die *die, uint64_t size) {
 typedef struct package_place {
     Dwarf *skeletons;
     const char *program, *folders;
+    const char *file; /* with the skeletons */
     bool searched;
 } package_place;
 
@@ -111,7 +112,8 @@ static ntr_status find_packed(ntr_dwarf *d, package_place *place, Dwarf_Die *die
     if (!place->searched)
         TRY(ntr_dwarf_package_open(&d->package, &d->file, place->program, place->folders, place->skeletons));
     place->searched = true;
-    return d->package ? ntr_dwarf_package_unit(d->package, die, split) : NTR_END;
+    const ntr_status status = d->package ? ntr_dwarf_package_unit(d->package, die, split) : NTR_END;
+    return status ? status : ntr_debug_paths_add(&d->file.paths, ntr_dwarf_package_path(d->package));
 }
 
 /* Type units have no code, and repeat the line table of their unit. */
@@ -126,7 +128,9 @@ static ntr_status list_units(ntr_dwarf *d, package_place place) {
     while ((result = dwarf_get_units(dw, cu, &cu, NULL, &type, &die, &split)) == 0) {
         if (type == DW_UT_type || type == DW_UT_split_type) continue;
         ntr_status status = NTR_OK;
-        if (type == DW_UT_skeleton && !split.addr) status = find_packed(d, &place, &die, &split);
+        if (type == DW_UT_skeleton)
+            status = split.addr ? ntr_debug_paths_split(&d->file.paths, place.file, &die)
+                                : find_packed(d, &place, &die, &split);
         if (status == NTR_END)
             miss_split(d, &die);
         else if (status)
@@ -180,9 +184,11 @@ ntr_dwarf *ntr_dwarf_open(const ntr_image_info *image, const char *debug_path, n
         dw = ntr_dwfl_file_dwarf(&d->file, &bias);
     d->bias = bias;
     d->map.allocator = d->symbols.allocator = allocator;
+    package_place place = {.skeletons = dw, .program = image->path, .folders = debug_path};
+    if (dw) dwfl_module_info(d->file.module, NULL, NULL, NULL, NULL, NULL, NULL, &place.file);
+    if (!place.file) place.file = image->path;
     if (dw && ntr_function_symbols_read(&d->symbols, d->file.module) == NTR_OK &&
-        read_sections(d, dwarf_getelf(dw)) == NTR_OK &&
-        list_units(d, (package_place){dw, image->path, debug_path, false}) == NTR_OK) {
+        read_sections(d, dwarf_getelf(dw)) == NTR_OK && list_units(d, place) == NTR_OK) {
         if (d->symbols.damaged) ntr_dwarf_damage(damage, d->name, NULL, "symbols");
         return d;
     }
@@ -336,6 +342,10 @@ ntr_status ntr_dwarf_digests(ntr_dwarf *d, ntr_status (*visit)(void *user, const
         }
     }
     return NTR_OK;
+}
+
+const char *ntr_dwarf_path(const ntr_dwarf *d, size_t index) {
+    return index < d->file.paths.count ? d->file.paths.items[index] : NULL;
 }
 
 /* ---- functions without code of their own ------------------------------------------------------- */

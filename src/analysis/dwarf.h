@@ -38,6 +38,10 @@ ntr_status ntr_dwarf_lines(ntr_dwarf *dwarf, const ntr_line_row **rows, size_t *
 ntr_status ntr_dwarf_digests(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, const char *file, const uint8_t *md5),
                              void *user);
 
+/* Returns the path of file number `index` beside the program from which debug information was read, or NULL after the
+ * last one. */
+const char *ntr_dwarf_path(const ntr_dwarf *dwarf, size_t index);
+
 /* Calls `visit` for each function that has a symbol at the entry of another function, and no code of its own: the
  * linker has kept one of two equal pieces of code (identical code folding). `folded` has names, place of the
  * declaration and entry. A result of `visit` other than NTR_OK stops the iteration and is returned. Errors:

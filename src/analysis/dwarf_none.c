@@ -46,6 +46,12 @@ ntr_status ntr_dwarf_digests(ntr_dwarf *dwarf, ntr_status (*visit)(void *user, c
     return NTR_OK;
 }
 
+const char *ntr_dwarf_path(const ntr_dwarf *dwarf, size_t index) {
+    (void)dwarf;
+    (void)index;
+    return NULL;
+}
+
 ntr_status ntr_dwarf_folded(ntr_dwarf *dwarf,
                             ntr_status (*visit)(void *user, const ntr_frame *folded, const ntr_frame *kept),
                             void *user) {

@@ -39,7 +39,7 @@ typedef struct skeleton {
 struct ntr_dwarf_package {
     const ntr_allocator *allocator;
     ntr_damage *damage;
-    char name[NTR_NAME_CLEANED_MAX + 1]; /* in damage */
+    char path[PATH_MAX], name[NTR_NAME_CLEANED_MAX + 1]; /* `name`: in damage */
     int file;
     Elf *elf;
     ntr_dwarf_index units;
@@ -399,6 +399,7 @@ ntr_status ntr_dwarf_package_open(ntr_dwarf_package **package, const ntr_dwfl_fi
     }
     *p = (ntr_dwarf_package){.allocator = debug->allocator, .damage = debug->damage, .file = file};
     p->left = debug->expanded_free + NTR_EXPANDED_TIMES * size;
+    memcpy(p->path, path, sizeof path);
     ntr_name_clean(path, p->name);
     const ntr_status status = read_file(p, skeletons, &problem);
     if (problem) ntr_damage_add(p->damage, "%.200s: %s; it is not used", p->name, problem);
@@ -407,6 +408,10 @@ ntr_status ntr_dwarf_package_open(ntr_dwarf_package **package, const ntr_dwfl_fi
     else
         *package = p;
     return status;
+}
+
+const char *ntr_dwarf_package_path(const ntr_dwarf_package *p) {
+    return p->path;
 }
 
 void ntr_dwarf_package_close(ntr_dwarf_package *p) {

@@ -21,6 +21,8 @@ ntr_status ntr_dwarf_package_open(ntr_dwarf_package **package, const ntr_dwfl_fi
 /* Stores the unit of a skeleton unit of the program; it is valid until ntr_dwarf_package_close. Returns NTR_END if the
  * package does not have it, or if it is damaged. Errors: NTR_E_MEMORY. */
 ntr_status ntr_dwarf_package_unit(ntr_dwarf_package *package, Dwarf_Die *skeleton, Dwarf_Die *unit);
+/* Returns the path of the package. */
+const char *ntr_dwarf_package_path(const ntr_dwarf_package *package);
 void ntr_dwarf_package_close(ntr_dwarf_package *package);
 
 #endif

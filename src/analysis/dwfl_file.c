@@ -174,6 +174,7 @@ static int find_debug_file(Dwfl_Module *module, void **user, const char *name, D
         fd = -1;
     }
     elf_end(elf);
+    if (fd >= 0 && *found) (void)ntr_debug_paths_add(&file->paths, *found); /* out of memory: it is not listed */
     return fd;
 }
 
@@ -215,7 +216,8 @@ ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, 
     *file = (ntr_dwfl_file){.allocator = allocator,
                             .damage = damage,
                             .expanded_free = ntr_limits_get(limits, NTR_LIMIT_DEBUG_OUTPUT),
-                            .name = image->name};
+                            .name = image->name,
+                            .paths = {.allocator = allocator}};
     if (make_lists(file, image->name, debug_path) != NTR_OK) {
         ntr_dwfl_file_close(file);
         return NTR_E_MEMORY;
@@ -237,5 +239,6 @@ void ntr_dwfl_file_close(ntr_dwfl_file *file) {
     if (file->dwfl) dwfl_end(file->dwfl);
     ntr_dealloc(file->allocator, file->folders);
     ntr_dealloc(file->allocator, file->link_folders);
+    ntr_debug_paths_release(&file->paths);
     *file = (ntr_dwfl_file){0};
 }

@@ -5,6 +5,7 @@
 #include <ntrace/limits.h>
 #include <ntrace/program.h>
 
+#include "analysis/debug_paths.h"
 #include "base/damage.h"
 
 #include <elfutils/libdwfl.h>
@@ -18,6 +19,7 @@ typedef struct ntr_dwfl_file {
     char *folders;      /* searched by build ID and .gnu_debuglink; colon-separated */
     char *link_folders; /* searched by .gnu_debuglink only */
     char *searched;     /* one of them */
+    ntr_debug_paths paths; /* files that were found beside the image */
     Dwfl *dwfl;
     Dwfl_Module *module; /* NULL: the file cannot be read */
 } ntr_dwfl_file;

@@ -226,6 +226,14 @@ def answer(place, bundle, *options, status=0):
     return done
 
 
+def debug_files(place, bundle, *names):
+    """The files of debug information in the evidence, and what sha256sum says of those that are expected."""
+    truth.run(NTRACE, "coverage", "--evidence", "evidence", "--only", "m.c", bundle, cwd=place, env=LIBRARY_PATH)
+    with open(os.path.join(place, "evidence", "evidence.json"), encoding="utf-8") as file:
+        found = sorted((os.path.basename(entry["name"]), entry["sha256"]) for entry in json.load(file)["files"] if entry["kind"] == "debug")
+    return found, sorted((name, truth.run("sha256sum", name, cwd=place).decode().split()[0]) for name in names)
+
+
 @case("split DWARF without its .dwo files: each is named, the status is 1, and the lines are those with the files; with a package (.dwp) all is as before")
 def split_files_gone():
     place = folder()
@@ -244,6 +252,28 @@ def split_files_gone():
     equal([(line["line"], line["count"]) for line in found["lines"]], [(line["line"], line["count"]) for line in expected["lines"]], "lines")
     os.rename(os.path.join(place, "packed"), os.path.join(place, "m.dwp"))
     equal(answer(place, "m.ntrace", "--only", "m.c").stdout, whole.stdout, "coverage with a package")
+    equal(*debug_files(place, "m.ntrace", "m.dwp"), "digests of the evidence")
+
+
+def debug_files_of_evidence():
+    """A .dwo file, a separate debug file, and one that dwz has made of two programs."""
+    place = folder()
+    with open(os.path.join(place, "m.c"), "w", encoding="utf-8") as file:
+        file.write("#include <stdio.h>\n#include <stdlib.h>\nint main(void) {\n    return stdin == NULL;\n}\n")
+    for kind in ("m.dwo", "m.debug", "shared.dbg"):
+        truth.run(GCC, "-g", "-O0", "-static", "-mno-relax", *(["-gsplit-dwarf"] if kind == "m.dwo" else []), "m.c", "-o", "m", cwd=place)
+        if kind == "m.debug":
+            truth.run("riscv64-linux-gnu-objcopy", "--only-keep-debug", "m", "m.debug", cwd=place)
+            truth.run("riscv64-linux-gnu-objcopy", "--strip-all", "--add-gnu-debuglink=m.debug", "m", cwd=place)
+        elif kind == "shared.dbg":
+            shutil.copy(os.path.join(place, "m"), os.path.join(place, "other"))
+            truth.run(need("dwz"), "-m", "shared.dbg", "m", "other", cwd=place)
+        truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place)
+        equal(*debug_files(place, "m.ntrace", kind), kind)
+
+
+if EVERY:
+    case("evidence has the digests of .dwo files, separate debug files and files of dwz")(debug_files_of_evidence)
 
 
 def packed(name, packer, *options):

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static void add_file(struct cli_evidence *e, const char *kind, const char *name) {
@@ -65,7 +66,19 @@ static void add_folder(struct cli_evidence *e, const char *folder, unsigned dept
     if (count >= 0) free(names);
 }
 
-void cli_evidence_trace(struct cli_evidence *e, const char *path, const struct cli_trace *trace, uint64_t gaps) {
+/* Adds the files of debug information, which several traces may have. */
+static void add_debug(struct cli_evidence *e, ntr_debug_info *debug, size_t image) {
+    const char *path;
+
+    for (size_t i = 0; (path = ntr_debug_info_path(debug, image, i)); i++) {
+        size_t k = 0;
+        while (k < e->count && strcmp(e->files[k].name, path) != 0) k++;
+        if (k == e->count) add_file(e, "debug", path);
+    }
+}
+
+void cli_evidence_trace(struct cli_evidence *e, const char *path, const struct cli_trace *trace, ntr_debug_info *debug,
+                        uint64_t gaps) {
     struct stat about;
     ntr_image_info info;
     char text[100];
@@ -74,9 +87,11 @@ void cli_evidence_trace(struct cli_evidence *e, const char *path, const struct c
         add_folder(e, path, 0);
     else
         add_file(e, "trace", path);
-    for (size_t i = 0; ntr_program_image(trace->program, i, &info) == NTR_OK; i++)
+    for (size_t i = 0; ntr_program_image(trace->program, i, &info) == NTR_OK; i++) {
         if (info.path && strncmp(info.path, path, strlen(path)) != 0)
             add_file(e, "binary", cli_module_source(info.path));
+        add_debug(e, debug, i);
+    }
     snprintf(text, sizeof text, "%" PRIu64 " gaps: what was executed in them is not known", gaps);
     if (gaps) add_note(e, path, text);
     const ntr_capture_info *capture = trace->bundle ? ntr_bundle_capture(trace->bundle) : NULL;

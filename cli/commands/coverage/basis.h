@@ -31,8 +31,10 @@ struct cli_evidence {
     bool failed;  /* out of memory */
 };
 
-/* Adds a trace: its files, the images of its program, its gaps and its losses. */
-void cli_evidence_trace(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace, uint64_t gaps);
+/* Adds a trace: its files, the images of its program with the other files of their debug information, its gaps and its
+ * losses. */
+void cli_evidence_trace(struct cli_evidence *evidence, const char *path, const struct cli_trace *trace,
+                        ntr_debug_info *debug, uint64_t gaps);
 /* Adds a file with a meaning of its own, such as the justifications. `path` NULL: none. */
 void cli_evidence_input(struct cli_evidence *evidence, const char *path);
 /* Takes the coverage of a trace. It is freed with the evidence, also after an error. */
