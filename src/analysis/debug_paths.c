@@ -28,7 +28,7 @@ static ntr_status add_found(ntr_debug_paths *paths, const char *folder, size_t s
     if (size >= sizeof path) return NTR_OK;
     const int needed = snprintf(path, sizeof path, "%.*s%s%s", whole ? 0 : (int)size, folder, whole ? "" : "/", name);
     return needed > 0 && (size_t)needed < sizeof path && access(path, R_OK) == 0 ? ntr_debug_paths_add(paths, path)
-                                                                                : NTR_OK;
+                                                                                 : NTR_OK;
 }
 
 static size_t folder_size(const char *file) {

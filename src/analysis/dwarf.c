@@ -159,7 +159,7 @@ static ntr_status read_sections(ntr_dwarf *d, Elf *elf) {
             ntr_dwarf_damage(d->damage, d->name, NULL, "header of a section");
             continue;
         }
-        const bool has_lines = strcmp(name, ".debug_line") == 0;
+        const bool has_lines = ntr_dwfl_is_section(name, ".debug_line");
         const Elf_Data *data = has_lines ? elf_getdata(scn, NULL) : NULL;
         if (data) d->lines = (ntr_bytes){data->d_buf, data->d_size};
         if (has_lines && !data) ntr_dwarf_damage(d->damage, d->name, NULL, ".debug_line");

@@ -78,7 +78,7 @@ static ntr_bytes find_section(Elf *elf, const char *wanted, bool *compressed) {
     if (elf_getshdrstrndx(elf, &names)) return (ntr_bytes){0};
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
         const char *name = gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (!name || strcmp(name, wanted) != 0 || header.sh_type == SHT_NOBITS) continue;
+        if (!name || !ntr_dwfl_is_section(name, wanted) || header.sh_type == SHT_NOBITS) continue;
         if (header.sh_flags & SHF_COMPRESSED) {
             *compressed = true;
             break;

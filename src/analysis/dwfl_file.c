@@ -106,6 +106,10 @@ static bool expanded_size(Elf_Scn *scn, const GElf_Shdr *header, const char *nam
     return true;
 }
 
+bool ntr_dwfl_is_section(const char *name, const char *wanted) {
+    return strcmp(name, wanted) == 0 || (strncmp(name, ".z", 2) == 0 && strcmp(name + 2, wanted + 1) == 0);
+}
+
 static void damaged(const ntr_dwfl_file *file, const char *section, const char *problem) {
     char name[NTR_NAME_CLEANED_MAX + 1];
     ntr_name_clean(section, name);

@@ -10,6 +10,8 @@
 
 #include <elfutils/libdwfl.h>
 
+#include <stdbool.h>
+
 typedef struct ntr_dwfl_file {
     const ntr_allocator *allocator;
     ntr_damage *damage;
@@ -36,6 +38,9 @@ ntr_status ntr_dwfl_file_open(ntr_dwfl_file *file, const ntr_image_info *image, 
 
 /* Returns the DWARF of the file or of its separate debug file, or NULL: there is none, or it is damaged. */
 Dwarf *ntr_dwfl_file_dwarf(ntr_dwfl_file *file, Dwarf_Addr *bias);
+/* Returns whether a section has a name of debug information, such as .debug_line, also in the form of GNU before ELF
+ * had compressed sections (.zdebug_line). libdw has expanded the sections of a file that it reads. */
+bool ntr_dwfl_is_section(const char *name, const char *wanted);
 void ntr_dwfl_file_close(ntr_dwfl_file *file);
 
 #endif

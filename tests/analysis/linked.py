@@ -91,7 +91,7 @@ BUILDS = [
     ("copies", (GXX,), "-O0 -ffunction-sections -Wl,--gc-sections"), ("copies", (GXX,), "-O0 -flto"),
     ("header", (GXX,), "-O0"), ("header", (GXX,), "-O0 -static -fdebug-types-section"),
     ("header", (GXX,), "-O0 -static -fdebug-types-section -gdwarf-4"), ("header", (GXX,), "-O0 -static -gsplit-dwarf"),
-    ("header", (GXX,), "-O0 -gsplit-dwarf -gdwarf-4"), ("header", (GXX,), "-O0 -gz"), ("header", (GXX,), "-O0 -mno-relax"),
+    ("header", (GXX,), "-O0 -gsplit-dwarf -gdwarf-4"), ("header", (GXX,), "-O0 -gz"), ("header", (GXX,), "-O0 -gz -Wl,--compress-debug-sections=zlib-gnu"), ("header", (GXX,), "-O0 -mno-relax"),
     ("rows", (GXX,), "-O0"), ("rows", (GXX,), "-O0 -static -mno-relax -ffunction-sections -Wl,--gc-sections"),
     ("names", (GXX,), "-O0 -std=c++17"), ("names", (GXX,), "-O0 -std=c++17 -static -gdwarf-4"),
     ("removed", (GCC,), "-O0 -ffunction-sections -Wl,--gc-sections"), ("removed", (GCC,), "-O0 -static -ffunction-sections -Wl,--gc-sections -mno-relax"),
