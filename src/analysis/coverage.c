@@ -2,6 +2,7 @@
 
 #include "analysis/constant_code.h"
 #include "analysis/coverage_state.h"
+#include "analysis/line_copies.h"
 #include "analysis/line_passes.h"
 #include "analysis/names.h"
 #include "base/allocator.h"
@@ -157,7 +158,7 @@ typedef struct function_code {
     ntr_debug_info *debug;
     const ntr_program *program;
     size_t image;
-    uint64_t function; /* the last one, and what it is */
+    const ntr_line_insn *insn; /* of the last one, and what it is */
     bool known;
     bool artificial; /* the source does not have it, such as a constructor made by the compiler */
     uint32_t declared; /* its line */
@@ -175,13 +176,13 @@ static bool is_thunk(const function_code *code, ntr_place place) {
 static ntr_status find_code(ntr_coverage *c, function_code *code, const ntr_line_insn *insn) {
     char name[NTR_NAME_PLAIN_MAX];
     ntr_frame frame;
-    if (code->known && code->function == insn->function) return NTR_OK;
+    if (code->known && ntr_line_copies_same(code->insn, insn)) return NTR_OK;
     const ntr_place place = ntr_program_image_place(code->program, code->image, insn->count.address);
-    const bool found = ntr_debug_info_function(code->debug, place, &frame) == NTR_OK;
+    const bool found = ntr_line_copies_frame(code->debug, code->program, code->image, insn, &frame);
     code->artificial = found && frame.declared_line ? frame.artificial : is_thunk(code, place);
     code->declared = found ? frame.declared_line : 0;
     code->name = NULL;
-    code->function = insn->function;
+    code->insn = insn;
     code->known = found;
     if (!found || !insn->by_llvm || !frame.function) return NTR_OK;
     ntr_name_plain(frame.function, name);
@@ -199,19 +200,22 @@ static bool deletes(const ntr_frame *frame) {
 
 /* Counts the lines of functions of which the source is known. */
 static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_counts *counts, size_t index,
-                                ntr_line_flow *flow) {
-    for (size_t i = 0, end; i < flow->count; i = end) {
+                                const ntr_line_flow *flow) {
+    ntr_line_insn **insns;
+    size_t count;
+    ntr_status status = ntr_line_copies_sort(flow, &insns, &count);
+    for (size_t i = 0, end; !status && i < count; i = end) {
         ntr_frame frame;
-        const ntr_line_insn *first = &flow->insns[i];
-        for (end = i + 1; end < flow->count && flow->insns[end].function == first->function;) end++;
-        const ntr_place place = ntr_program_image_place(counts->program, index, first->count.address);
-        if (!first->by_llvm || ntr_debug_info_function(debug, place, &frame) != NTR_OK || frame.artificial) continue;
+        for (end = i + 1; end < count && ntr_line_copies_same(insns[i], insns[end]);) end++;
+        if (insns[i]->source == NTR_COVER_SOURCE_OPTIMIZED) continue;
+        if (!ntr_line_copies_frame(debug, counts->program, index, insns[i], &frame) || frame.artificial) continue;
         if (!frame.declared_in || !ntr_coverage_selects(c, frame.declared_in)) continue;
-        const ntr_line_function of = {counts->program,     debug,          index, flow, i, end, frame.declared_in,
+        const ntr_line_function of = {counts->program,     debug,          index, &insns[i], end - i, frame.declared_in,
                                       frame.declared_line, deletes(&frame)};
-        TRY(ntr_line_regions_count(&c->sources, &of));
+        status = ntr_line_regions_count(&c->sources, &of);
     }
-    return NTR_OK;
+    ntr_dealloc(c->allocator, insns);
+    return status;
 }
 
 static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_counts *counts, size_t index) {
@@ -221,6 +225,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     c->last_kept = NULL;
     ntr_status status = ntr_line_flow_make(&flow, debug, counts, index, c->allocator);
     if (status) return status;
+    ntr_line_copies_find(&flow, debug, counts->program, index);
     status = ntr_line_passes_count(&flow, debug, counts, index);
     if (!status) status = count_regions(c, debug, counts, index, &flow);
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;

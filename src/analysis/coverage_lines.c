@@ -1,7 +1,7 @@
 /* What the functions of a run add to their lines.
  *
  * gcov adds the counts of all functions on a line. For llvm-cov, the count is the greatest of them. Instances of one
- * template are one function there: their counts are added, and so are those of copies in several units. */
+ * template are one function there: their counts are added, and so are those of copies. */
 #include "analysis/coverage_state.h"
 #include "analysis/names.h"
 #include "base/allocator.h"
@@ -69,14 +69,18 @@ static ntr_cover_line sum_of(const added_line *items, size_t count) {
     return sum;
 }
 
-/* Returns the greatest sum of one function; items are sorted by function. */
+/* Returns the greatest sum of one function; items are sorted by function. A function whose body a macro has counts only
+ * where the line has no other one. */
 static ntr_cover_line greatest_of(const added_line *items, size_t count) {
     ntr_cover_line most = items->line;
+    bool body = false;
+    for (size_t i = 0; i < count; i++) body |= !items[i].contained;
     most.count = 0;
     most.known = true;
     for (size_t i = 0, end; i < count; i = end) {
         uint64_t sum = 0;
         for (end = i; end < count && items[end].owner == items[i].owner; end++) {
+            if (body && items[end].contained) continue;
             sum += items[end].line.count;
             most.known &= items[end].line.known;
         }

@@ -18,9 +18,12 @@ typedef struct ntr_line_insn {
     bool implicit, optimized; /* ntr_line_row */
     bool only_end;      /* the line contains nothing but the end of the function, which returns a value */
     uint64_t function; /* entry address; lines of two functions are counted separately */
-    uint64_t target;   /* of a branch, direct jump or direct call */
+    uint64_t copy;     /* entry address of the innermost copy of an inlined function, where copies are told apart, */
+    uint32_t depth;    /* and how many are around the instruction (line_copies.h); otherwise 0 */
+    uint64_t target;   /* of a branch, direct jump or direct call, also of a call by AUIPC and JALR */
     uint64_t part;     /* executions of the part of the line (line_parts.h) */
-    bool contained;    /* no block belongs to the line, and `passes` has the executions of those that contain it */
+    bool contained;    /* no block belongs to the line, and `passes` has the executions of those that contain it; of
+                     * LLVM: the source has no body of the function (a macro does) */
     uint64_t passes;   /* of the line, at its first instruction in the function; 0 at the others */
     ntr_cover_source source; /* of the function, at its first instruction */
 } ntr_line_insn;

@@ -46,6 +46,8 @@ typedef struct pass_counter {
 /* ---- lines ------------------------------------------------------------------------------------- */
 static int compare_lines(const ntr_line_insn *x, const ntr_line_insn *y) {
     NTR_COMPARE_BY(function);
+    NTR_COMPARE_BY(depth);
+    NTR_COMPARE_BY(copy);
     NTR_COMPARE_BY(line);
     if (x->file != y->file) return !x->file ? -1 : !y->file ? 1 : strcmp(x->file, y->file);
     return 0;
@@ -293,7 +295,7 @@ static void count_brace(pass_counter *c, uint32_t first, uint32_t end) {
     uint32_t last = begin;
     uint64_t returned = 0;
     for (uint32_t i = begin; i <= stop; i++)
-        if (insns[i].file == insns[begin].file && insns[i].line > insns[last].line) last = i;
+        if (!insns[i].depth && insns[i].file == insns[begin].file && insns[i].line > insns[last].line) last = i;
     const line_group *group = &c->groups[c->group_of[last]];
     if (!insns[last].by_llvm || group->most) return;
     for (uint32_t b = first; b < end; b++) {

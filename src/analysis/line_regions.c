@@ -17,8 +17,7 @@ struct ntr_line_source {
 /* A function and its source. */
 typedef struct counted_function {
     const ntr_line_function *of;
-    ntr_cover_source *source;
-    const ntr_line_insn **places; /* the instructions of the file, by their place */
+    ntr_line_insn **places; /* the instructions of the file, by their place */
     size_t place_count;
 } counted_function;
 
@@ -113,27 +112,10 @@ static bool count_range(void *user, ntr_text_place begin, ntr_text_place end, ui
     return first != NULL;
 }
 
-static uint32_t bits_of(const counted_function *f, const ntr_line_insn *insn) {
-    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, insn->count.address);
-    return insn->count.size == 4 ? (uint32_t)ntr_program_bits(f->of->program, place, 4) : 0;
-}
-
-/* Returns the target of a call, or 0. Without relaxation, calls are AUIPC and JALR. */
-static uint64_t call_target(const counted_function *f, const ntr_line_insn *insn) {
-    enum { OPCODE_MASK = 0x7f, AUIPC_CODE = 0x17, JALR_CODE = 0x67, REGISTER_MASK = 31 };
-    if (insn->count.flow == NTR_FLOW_DIRECT_CALL) return insn->target;
-    if (insn->count.flow != NTR_FLOW_INDIRECT_CALL || insn == &f->of->flow->insns[f->of->first]) return 0;
-    const uint32_t bits = bits_of(f, insn), before = bits_of(f, insn - 1);
-    if ((bits & OPCODE_MASK) != JALR_CODE || (before & OPCODE_MASK) != AUIPC_CODE ||
-        ((before >> 7) & REGISTER_MASK) != ((bits >> 15) & REGISTER_MASK))
-        return 0;
-    return insn[-1].target + (bits >> 20) - ((bits >> 31) << 12);
-}
-
 static bool stops(const counted_function *f, const ntr_line_insn *insn) {
-    const uint64_t target = call_target(f, insn);
-    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, target);
-    return target && ntr_never_returns(f->of->program, f->of->debug, place);
+    const bool call = insn->count.flow == NTR_FLOW_DIRECT_CALL || insn->count.flow == NTR_FLOW_INDIRECT_CALL;
+    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, insn->target);
+    return call && insn->target && ntr_never_returns(f->of->program, f->of->debug, place);
 }
 
 /* Code that is left at two places, or calls what does not return. A macro of several calls at one place is a statement
@@ -170,23 +152,6 @@ static bool has_code(void *user, uint32_t first, uint32_t last) {
     const counted_function *f = user;
     const size_t at = find_place(f, (ntr_text_place){first, 0});
     return at < f->place_count && f->places[at]->line <= last;
-}
-
-/* Returns whether the code may be optimized. Without optimization, a jump follows each branch, and one jump of the
- * function leads to the next instruction. */
-static bool is_optimized(const counted_function *f) {
-    bool branches = false;
-    for (size_t i = f->of->first; i < f->of->end; i++) {
-        const ntr_line_insn *insn = &f->of->flow->insns[i];
-        if (insn->optimized || !insn->by_llvm) return true;
-        branches |= insn->count.flow == NTR_FLOW_BRANCH;
-    }
-    for (size_t i = f->of->first; branches && i < f->of->end; i++) {
-        const ntr_insn_count *jump = &f->of->flow->insns[i].count;
-        if (jump->flow == NTR_FLOW_DIRECT_JUMP && f->of->flow->insns[i].target == jump->address + jump->size)
-            return false;
-    }
-    return branches;
 }
 
 /* Returns a place near the end of the function: where it returns, else the last one. */
@@ -228,9 +193,23 @@ static void set_lines(const counted_function *f, const ntr_source_regions *regio
         const uint32_t line = f->places[i]->line;
         for (end = i; end < f->place_count && f->places[end]->line == line;) end++;
         if (!ntr_source_regions_line(regions, line, &count)) continue;
-        for (size_t k = i; k < end; k++)
-            f->of->flow->insns[f->places[k] - f->of->flow->insns].passes = k == i ? count : 0;
+        for (size_t k = i; k < end; k++) f->places[k]->passes = k == i ? count : 0;
     }
+}
+
+static bool is_defaulted(const ntr_source_tokens *tokens) {
+    size_t i = 0;
+    while (i < tokens->count && tokens->items[i].kind != ';' && tokens->items[i].kind != '{') i++;
+    return i && i < tokens->count && tokens->items[i].kind == ';' &&
+           ntr_source_token_is(&tokens->items[i - 1], "default");
+}
+
+/* Returns whether a macro defines the function: all its code has the place of the macro. */
+static bool is_of_macro(const counted_function *f) {
+    const ntr_line_insn *last = f->places[f->place_count - 1];
+    size_t i = 0;
+    while (!f->places[i]->column && i + 1 < f->place_count) i++;
+    return f->places[0]->line == last->line && f->places[i]->column == last->column;
 }
 
 static ntr_status count_with(counted_function *f, const ntr_source_tokens *file, const ntr_allocator *allocator) {
@@ -239,37 +218,37 @@ static ntr_status count_with(counted_function *f, const ntr_source_tokens *file,
     const ntr_text_place end = end_place(f);
     ntr_status status = ntr_source_tokens_select(&tokens, file, f->of->declared, end.line, has_code, f, allocator);
     const size_t body = status ? SIZE_MAX : find_body(&tokens, end);
-    if (body == SIZE_MAX && !status) status = NTR_E_SYNTAX;
-    if (!status) {
+    if (body == SIZE_MAX && !status) {
+        const bool defaulted = is_defaulted(&tokens), of_macro = !defaulted && is_of_macro(f);
+        status = of_macro || defaulted ? NTR_OK : NTR_E_SYNTAX;
+        for (size_t i = 0; of_macro && i < f->place_count; i++) f->places[i]->contained = true;
+    } else if (!status) {
         const ntr_source_code code = {f, count_range, exit_of};
         status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, &code, allocator);
         if (!status) set_lines(f, &regions, tokens.items[tokens.items[body].match].at.line);
     }
-    *f->source = status ? NTR_COVER_SOURCE_NOT_UNDERSTOOD : NTR_COVER_SOURCE_USED;
+    f->of->insns[0]->source = status ? NTR_COVER_SOURCE_NOT_UNDERSTOOD : NTR_COVER_SOURCE_USED;
     ntr_dealloc(allocator, tokens.items);
     ntr_dealloc(allocator, regions.items);
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
 ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of) {
-    counted_function f = {of, &of->flow->insns[of->first].source, NULL, 0};
+    counted_function f = {.of = of};
     const ntr_source_tokens *tokens;
-    *f.source = NTR_COVER_SOURCE_UNKNOWN;
-    if (is_optimized(&f)) *f.source = NTR_COVER_SOURCE_OPTIMIZED;
-    if (!sources->read || !of->file || !of->declared || *f.source == NTR_COVER_SOURCE_OPTIMIZED) return NTR_OK;
+    if (!sources->read || !of->file || !of->declared) return NTR_OK;
     TRY(find_source(sources, of->file, &tokens));
     if (!tokens->count) return NTR_OK;
-    f.places = ntr_alloc(sources->allocator, of->end - of->first, sizeof *f.places);
+    f.places = ntr_alloc(sources->allocator, of->count, sizeof *f.places);
     if (!f.places) return NTR_E_MEMORY;
-    for (size_t i = of->first; i < of->end; i++) {
-        const ntr_line_insn *insn = &of->flow->insns[i];
-        if (insn->line >= of->declared && insn->file && strcmp(insn->file, of->file) == 0)
-            f.places[f.place_count++] = insn;
-    }
+    for (size_t i = 0; i < of->count; i++)
+        if (of->insns[i]->line >= of->declared && of->insns[i]->file && strcmp(of->insns[i]->file, of->file) == 0)
+            f.places[f.place_count++] = of->insns[i];
     if (f.place_count) qsort(f.places, f.place_count, sizeof *f.places, compare_places);
-    for (size_t i = 0; of->deletes && i < f.place_count; i++) of->flow->insns[f.places[i] - of->flow->insns].passes = 0;
-    *f.source = of->deletes ? NTR_COVER_SOURCE_USED : NTR_COVER_SOURCE_NOT_UNDERSTOOD;
+    for (size_t i = 0; of->deletes && i < f.place_count; i++) f.places[i]->passes = 0;
     const ntr_status status = f.place_count && !of->deletes ? count_with(&f, tokens, sources->allocator) : NTR_OK;
+    if (!f.place_count) of->insns[0]->source = NTR_COVER_SOURCE_NOT_UNDERSTOOD;
+    if (of->deletes) of->insns[0]->source = NTR_COVER_SOURCE_USED;
     ntr_dealloc(sources->allocator, f.places);
     return status;
 }

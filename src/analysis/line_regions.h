@@ -16,13 +16,13 @@ typedef struct ntr_line_sources {
     size_t count, capacity;
 } ntr_line_sources;
 
-/* A function of an image: the instructions [first, end), declared in line `declared` of `file`. */
+/* A function, or a copy of it that is inlined, declared in line `declared` of `file`. */
 typedef struct ntr_line_function {
     const ntr_program *program;
     ntr_debug_info *debug;
     size_t image;
-    ntr_line_flow *flow;
-    size_t first, end;
+    ntr_line_insn *const *insns; /* by address */
+    size_t count;
     const char *file;
     uint32_t declared;
     bool deletes; /* the destructor that frees the object: it calls another one, which has the body */

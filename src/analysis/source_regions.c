@@ -29,12 +29,14 @@ typedef struct region_parser {
     unsigned nested;
     unsigned ways; /* of the statements since it was cleared */
     ntr_text_place last; /* the end of the last statement */
+    uint64_t most; /* how often the expression around can be executed */
     uint32_t jump; /* the region that began with the last jump, which the gap before a label counts as; or NO_TOKEN */
     const ntr_source_code *code;
     const ntr_allocator *allocator;
 } region_parser;
 
 static ntr_status statement(region_parser *p, uint32_t i, uint32_t *next);
+static ntr_status expression(region_parser *p, uint32_t i, uint32_t end);
 
 /* ---- regions ----------------------------------------------------------------------------------- */
 
@@ -44,7 +46,7 @@ static ntr_status add_region(region_parser *p, uint32_t *id) {
     if (ntr_reserve(p->allocator, (void **)&r->items, &r->capacity, r->count + 1, sizeof *r->items))
         return NTR_E_MEMORY;
     *id = (uint32_t)r->count;
-    r->items[r->count++] = (ntr_source_region){.counted = *id};
+    r->items[r->count++] = (ntr_source_region){.counted = *id, .count = UINT64_MAX};
     return NTR_OK;
 }
 
@@ -63,8 +65,9 @@ static void set_count(ntr_source_region *region, uint64_t count) {
     region->known = true;
 }
 
-/* Adds a region of tokens [i, end), which counts as its first code. */
-static ntr_status add_range(region_parser *p, uint32_t i, uint32_t end) {
+/* Tokens [i, end) are an expression with a region of its own, which counts as its first code. */
+static ntr_status range(region_parser *p, uint32_t i, uint32_t end) {
+    const uint64_t around = p->most;
     uint32_t id;
     if (i >= end) return NTR_OK;
     TRY(add_region(p, &id));
@@ -72,6 +75,10 @@ static ntr_status add_range(region_parser *p, uint32_t i, uint32_t end) {
     set_begin(region, p->tokens[i].at);
     set_end(region, p->tokens[end - 1].end);
     region->known = p->code->count(p->code->user, region->begin, region->end, &region->count);
+    if (!region->known) region->count = around;
+    p->most = region->count;
+    TRY(expression(p, i, end));
+    p->most = around;
     return NTR_OK;
 }
 
@@ -118,6 +125,7 @@ static ntr_status begin_statement(region_parser *p, ntr_text_place at, ntr_text_
         TRY(add_gap(p, p->last, at, p->stack[p->depth - 1]));
     }
     if (known && !top(p)->known) set_count(top(p), count);
+    p->most = top(p)->count;
     return NTR_OK;
 }
 
@@ -177,8 +185,6 @@ static bool is_lambda(const region_parser *p, uint32_t brace, uint32_t first) {
     return i == first || !strchr("a)]", p->tokens[i - 1].kind);
 }
 
-static ntr_status expression(region_parser *p, uint32_t i, uint32_t end);
-
 /* The body of a lambda is the text of another function. The members of a class have no code here. */
 static ntr_status in_brackets(region_parser *p, uint32_t i, uint32_t first) {
     static const char *const classes[] = {"struct", "class", "union", "typedef", NULL};
@@ -196,11 +202,9 @@ static ntr_status choice(region_parser *p, uint32_t i, uint32_t question, uint32
     TRY(expression(p, i, question));
     if (colon >= end) return NTR_OK;
     const uint32_t selected = (uint32_t)p->regions->count;
-    TRY(add_range(p, question + 1, colon));
+    TRY(range(p, question + 1, colon));
     if (question + 1 < colon) TRY(add_gap(p, p->tokens[question].end, p->tokens[question + 1].at, selected));
-    TRY(add_range(p, colon + 1, end));
-    TRY(expression(p, question + 1, colon));
-    return expression(p, colon + 1, end);
+    return range(p, colon + 1, end);
 }
 
 /* Tokens [i, end) without a comma outside of brackets. */
@@ -211,9 +215,8 @@ static ntr_status operand(region_parser *p, uint32_t i, uint32_t end) {
     for (size_t k = 0; k < sizeof operators; k++) {
         const uint32_t at = find(p, i, end, operators[k], true);
         if (at == end) continue;
-        TRY(add_range(p, at + 1, end));
         TRY(expression(p, i, at));
-        return expression(p, at + 1, end);
+        return range(p, at + 1, end);
     }
     for (uint32_t k = i; k < end; k = after(p, k))
         if (p->tokens[k].match > k) TRY(in_brackets(p, k, i));
@@ -281,10 +284,9 @@ static ntr_status loop_head(region_parser *p, uint32_t open, uint32_t close) {
     const uint32_t second = first < close ? find(p, first + 1, close, ';', false) : close;
     TRY(expression(p, open + 1, first));
     if (second == close) return NTR_OK;
-    TRY(add_range(p, first + 1, second));
-    TRY(expression(p, first + 1, second));
-    TRY(add_range(p, second + 1, close));
-    return expression(p, second + 1, close);
+    p->most = UINT64_MAX;
+    TRY(range(p, first + 1, second));
+    return range(p, second + 1, close);
 }
 
 static ntr_status loop(region_parser *p, uint32_t i, uint32_t *next) {
@@ -297,8 +299,8 @@ static ntr_status loop(region_parser *p, uint32_t i, uint32_t *next) {
     if (is(p, i, "for")) {
         TRY(loop_head(p, open, close));
     } else {
-        TRY(add_range(p, open + 1, close));
-        TRY(expression(p, open + 1, close));
+        p->most = UINT64_MAX;
+        TRY(range(p, open + 1, close));
     }
     TRY(selected(p, close + 1, close, next));
     return end_statement(p, before, p->ways & ~(unsigned)(WAY_BREAK | WAY_CONTINUE));
@@ -311,8 +313,8 @@ static ntr_status do_statement(region_parser *p, uint32_t i, uint32_t *next) {
     TRY(selected(p, i + 1, NO_TOKEN, next));
     const uint32_t close = *next < p->limit && is(p, *next, "while") ? condition(p, *next + 1) : NO_TOKEN;
     if (close == NO_TOKEN) return NTR_E_SYNTAX;
-    TRY(add_range(p, p->tokens[close].match + 1, close));
-    TRY(expression(p, p->tokens[close].match + 1, close));
+    p->most = UINT64_MAX;
+    TRY(range(p, p->tokens[close].match + 1, close));
     *next = close + 1;
     if (*next < p->limit && p->tokens[*next].kind == ';') ++*next;
     return end_statement(p, before, p->ways & ~(unsigned)(WAY_BREAK | WAY_CONTINUE));
@@ -342,7 +344,7 @@ static ntr_status try_statement(region_parser *p, uint32_t i, uint32_t *next) {
     p->ways = 0;
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[after(p, i + 1) - 1].at));
     TRY(selected(p, i + 1, NO_TOKEN, next));
-    while (*next < p->limit && is(p, *next, "catch")) {
+    while (*next < p->limit && (is(p, *next, "catch") || is(p, *next, "__catch"))) {
         const uint32_t close = condition(p, *next + 1);
         if (close == NO_TOKEN) return NTR_E_SYNTAX;
         TRY(selected(p, close + 1, NO_TOKEN, next));
@@ -357,6 +359,7 @@ static ntr_status labelled(region_parser *p, uint32_t i, uint32_t colon, uint32_
     if (top(p)->begun) TRY(push(p));
     set_begin(top(p), at);
     top(p)->known = false;
+    top(p)->count = UINT64_MAX;
     p->ways |= is(p, i, "case") || is(p, i, "default") ? 0 : WAY_IN;
     *next = colon + 1;
     return *next < p->limit ? statement(p, *next, next) : NTR_OK;
@@ -426,8 +429,8 @@ static ntr_status any_statement(region_parser *p, uint32_t i, uint32_t *next) {
     static const struct {
         const char *name;
         ntr_status (*parse)(region_parser *p, uint32_t i, uint32_t *next);
-    } kinds[] = {{"if", if_statement},         {"for", loop},         {"while", loop}, {"do", do_statement},
-                 {"switch", switch_statement}, {"try", try_statement}};
+    } kinds[] = {{"if", if_statement},         {"for", loop},          {"while", loop},         {"do", do_statement},
+                 {"switch", switch_statement}, {"try", try_statement}, {"__try", try_statement}};
     while (i < p->limit && p->tokens[i].kind == '[') i = after(p, i); /* attributes */
     if (i >= p->limit || is(p, i, "else") || is(p, i, "catch")) return NTR_E_SYNTAX;
     if (p->tokens[i].kind == '{') return block(p, i, next);
@@ -465,7 +468,8 @@ ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source
 bool ntr_source_regions_line(const ntr_source_regions *regions, uint32_t line, uint64_t *count) {
     const ntr_text_place start = {line, 1};
     const ntr_source_region *around = NULL;
-    bool known = true, any = false;
+    uint64_t most = 0; /* of those that are not known */
+    bool any = false;
     *count = 0;
     for (size_t i = 0; i < regions->count; i++) {
         const ntr_source_region *r = &regions->items[i], *counted = &regions->items[r->counted];
@@ -473,15 +477,16 @@ bool ntr_source_regions_line(const ntr_source_regions *regions, uint32_t line, u
         if (r->begin.line == line) {
             if (r->gap) continue;
             any = true;
-            known &= counted->known;
-            if (counted->count > *count) *count = counted->count;
+            uint64_t *greatest = counted->known ? count : &most;
+            if (counted->count > *greatest) *greatest = counted->count;
         } else if (ntr_text_place_compare(start, r->end) <= 0 &&
                    (!around || ntr_text_place_compare(around->begin, r->begin) <= 0)) {
             around = r;
         }
     }
-    if (!around) return any && known;
+    if (!around) return any && most <= *count;
     around = &regions->items[around->counted];
-    if (around->count > *count) *count = around->count;
-    return known && around->known;
+    uint64_t *greatest = around->known ? count : &most;
+    if (around->count > *greatest) *greatest = around->count;
+    return most <= *count;
 }

@@ -8,7 +8,7 @@
 
 typedef struct ntr_source_region {
     ntr_text_place begin, end;
-    uint64_t count;
+    uint64_t count; /* if it is not known, the most that it can be */
     uint32_t counted; /* the region that has the count: this one, or that after a gap */
     bool known; /* there is a count */
     bool gap;

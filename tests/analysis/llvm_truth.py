@@ -30,8 +30,6 @@ def reason(text_of, key):
     """The rule by which llvm-cov may count a line otherwise, or None."""
     file, number = key
     line, before = (text_of((file, number + at)).strip() for at in (0, -1))
-    if re.match(r"[A-Z_]{4,}\(.*\) ?\{$", line):
-        return "functions of macros"
     if "assert(" in line or re.match(r"[A-Z][A-Z_0-9]{3,}\b", line):
         return "macros with statements"
     if re.match(r"\w+ ?\(", line) and re.search(r"\)$|\belse$|:$", before):

@@ -156,8 +156,41 @@ static void nested(int n) {
         }
     }
 }
+__attribute__((always_inline)) static inline int inner(int n) {
+    if (n == 2)
+        return 1;
+    return n;
+}
+__attribute__((always_inline)) static inline int outer(int n) {
+    int sum = inner(n) + inner(n + 1);
+    while (sum > 9) {
+        sum -= inner(n);
+    }
+    return sum;
+}
+static int copies(int n) {
+    return inner(n) +
+           outer(n) + outer(n - 1);
+}
+static int constants(int n) {
+    int first = (n & 1) == 0 ? 1 :
+                (n & 2) == 2 ? 2 :
+                (n & 4) == 4 ? 3 : 0;
+    return n >= 0 ? first :
+           n == -2 ? 8 :
+           n;
+}
+#define PAIR(name) static int last_##name(int n) { return n + global; } static int name(int n)
+PAIR(of_macro) {
+    global += n;
+    return 1;
+}
+static int defined(int n) {
+    return of_macro(n) + last_of_macro(n) + last_of_macro(2);
+}
 int main(void) {
     for (int i = 0; i < 10; i++) {
+        global += copies(i) + constants(i) + defined(i);
         global += sum(i);
         leaves(i);
         nested(i);
