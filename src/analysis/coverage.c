@@ -198,6 +198,39 @@ static bool deletes(const ntr_frame *frame) {
            frame->function && strchr(frame->function, '~');
 }
 
+/* A function, and its lines without code. */
+typedef struct empty_lines {
+    ntr_coverage *coverage;
+    const char *file, *owner;
+    uint32_t declared;
+} empty_lines;
+
+static ntr_status add_empty(void *user, uint32_t line, uint64_t count, bool brace) {
+    const empty_lines *e = user;
+    const added_line added = {.line = {.file = e->file, .line = line, .known = true, .count = count},
+                              .owner = e->owner,
+                              .by_llvm = true,
+                              .empty = true,
+                              .brace = brace,
+                              .declared = e->declared};
+    return ntr_coverage_add_line(e->coverage, &added);
+}
+
+static ntr_status count_function(ntr_coverage *c, ntr_line_function *of, const ntr_frame *frame) {
+    char name[NTR_NAME_PLAIN_MAX];
+    ntr_name_plain(frame->function, name);
+    empty_lines empty = {c, ntr_texts_keep(&c->texts, frame->declared_in), ntr_texts_keep(&c->texts, name),
+                         frame->declared_line};
+    if (!empty.owner || !empty.file) return NTR_E_MEMORY;
+    of->file = empty.file;
+    of->declared = frame->declared_line;
+    of->deletes = deletes(frame);
+    of->instance = strchr(frame->function, '<') != NULL;
+    of->add_empty = add_empty;
+    of->user = &empty;
+    return ntr_line_regions_count(&c->sources, of);
+}
+
 /* Counts the lines of functions of which the source is known. */
 static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_counts *counts, size_t index,
                                 const ntr_line_flow *flow) {
@@ -209,10 +242,10 @@ static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const nt
         for (end = i + 1; end < count && ntr_line_copies_same(insns[i], insns[end]);) end++;
         if (insns[i]->source == NTR_COVER_SOURCE_OPTIMIZED) continue;
         if (!ntr_line_copies_frame(debug, counts->program, index, insns[i], &frame) || frame.artificial) continue;
-        if (!frame.declared_in || !ntr_coverage_selects(c, frame.declared_in)) continue;
-        const ntr_line_function of = {counts->program,     debug,          index, &insns[i], end - i, frame.declared_in,
-                                      frame.declared_line, deletes(&frame)};
-        status = ntr_line_regions_count(&c->sources, &of);
+        if (!frame.declared_in || !frame.function || !ntr_coverage_selects(c, frame.declared_in)) continue;
+        ntr_line_function of = {
+            .program = counts->program, .debug = debug, .image = index, .insns = &insns[i], .count = end - i};
+        status = count_function(c, &of, &frame);
     }
     ntr_dealloc(c->allocator, insns);
     return status;

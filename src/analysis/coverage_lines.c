@@ -18,8 +18,8 @@ static void add_to(added_line *x, const added_line *y) {
 
 static bool same_kind(const added_line *x, const added_line *y) {
     return x->line.line == y->line.line && x->owner == y->owner && x->by_llvm == y->by_llvm &&
-           x->contained == y->contained && x->function == y->function && x->line.only_end == y->line.only_end &&
-           x->line.file == y->line.file;
+           x->contained == y->contained && x->empty == y->empty && x->brace == y->brace && x->function == y->function &&
+           x->line.only_end == y->line.only_end && x->line.file == y->line.file;
 }
 
 ntr_status ntr_coverage_add_line(ntr_coverage *c, const added_line *added) {
@@ -39,8 +39,9 @@ static int compare(const void *a, const void *b) {
     if (x->line.file != y->line.file) return strcmp(x->line.file, y->line.file);
     NTR_COMPARE_BY(line.line);
     NTR_COMPARE_BY(by_llvm);
-    if (x->owner == y->owner) return 0;
-    return !x->owner ? -1 : !y->owner ? 1 : strcmp(x->owner, y->owner);
+    if (x->owner != y->owner) return !x->owner ? -1 : !y->owner ? 1 : strcmp(x->owner, y->owner);
+    NTR_COMPARE_BY(declared);
+    return 0;
 }
 
 /* Returns whether another function is declared on the same line, such as another instance of a template. gcov counts
@@ -69,25 +70,33 @@ static ntr_cover_line sum_of(const added_line *items, size_t count) {
     return sum;
 }
 
-/* Returns the greatest sum of one function; items are sorted by function. A function whose body a macro has counts only
- * where the line has no other one. */
-static ntr_cover_line greatest_of(const added_line *items, size_t count) {
-    ntr_cover_line most = items->line;
-    bool body = false;
-    for (size_t i = 0; i < count; i++) body |= !items[i].contained;
-    most.count = 0;
-    most.known = true;
+static bool same_function(const added_line *x, const added_line *y) {
+    return x->owner == y->owner && x->declared == y->declared;
+}
+
+/* Stores the greatest sum of one function; items are sorted by function. A function whose body a macro has counts only
+ * where the line has no other one, and instances without code on the line where another one has some. Returns whether
+ * the line has code. */
+static bool greatest_of(const added_line *items, size_t count, ntr_cover_line *most) {
+    bool body = false, any = false;
+    for (size_t i = 0; i < count; i++) body |= !items[i].contained && !items[i].empty;
+    *most = items->line;
+    most->count = 0;
+    most->known = true;
     for (size_t i = 0, end; i < count; i = end) {
         uint64_t sum = 0;
-        for (end = i; end < count && items[end].owner == items[i].owner; end++) {
+        bool code = false;
+        for (end = i; end < count && same_function(&items[end], &items[i]); end++) {
+            code |= !items[end].empty || items[end].brace;
+            any |= !items[end].empty;
             if (body && items[end].contained) continue;
             sum += items[end].line.count;
-            most.known &= items[end].line.known;
+            most->known &= items[end].line.known;
         }
-        if (sum > most.count) most.count = sum;
+        if (code && sum > most->count) most->count = sum;
     }
-    most.known |= most.count != 0;
-    return most;
+    most->known |= most->count != 0;
+    return any;
 }
 
 ntr_status ntr_coverage_join_lines(ntr_coverage *c) {
@@ -101,7 +110,9 @@ ntr_status ntr_coverage_join_lines(ntr_coverage *c) {
         }
         if (ntr_reserve(c->allocator, (void **)&c->lines, &c->line_capacity, c->line_count + 1, sizeof *c->lines))
             return NTR_E_MEMORY;
-        c->lines[c->line_count++] = first->by_llvm ? greatest_of(first, end - i) : sum_of(first, end - i);
+        ntr_cover_line *line = &c->lines[c->line_count];
+        if (!first->by_llvm) *line = sum_of(first, end - i);
+        if (!first->by_llvm || greatest_of(first, end - i, line)) c->line_count++;
     }
     c->added_count = 0;
     return NTR_OK;

@@ -19,6 +19,8 @@ typedef struct counted_function {
     const ntr_line_function *of;
     ntr_line_insn **places; /* the instructions of the file, by their place */
     size_t place_count;
+    uint32_t *stamps, *queue; /* of exit_of, by instruction: the last statement in which it was reached */
+    uint32_t stamp;
 } counted_function;
 
 /* ---- sources ----------------------------------------------------------------------------------- */
@@ -112,40 +114,85 @@ static bool count_range(void *user, ntr_text_place begin, ntr_text_place end, ui
     return first != NULL;
 }
 
-static bool stops(const counted_function *f, const ntr_line_insn *insn) {
+/* Returns whether an instruction calls what never returns, as clang knows it: not a function of C++, of which the
+ * attribute `[[noreturn]]` is not a part of its type. */
+static bool stops(const counted_function *f, const ntr_line_insn *insn, bool *asserts) {
+    static const char prefix[] = "__assert";
     const bool call = insn->count.flow == NTR_FLOW_DIRECT_CALL || insn->count.flow == NTR_FLOW_INDIRECT_CALL;
     const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, insn->target);
-    return call && insn->target && ntr_never_returns(f->of->program, f->of->debug, place);
+    ntr_frame frame;
+    ntr_symbol symbol;
+    if (!call || !insn->target || !ntr_never_returns(f->of->program, f->of->debug, place)) return false;
+    if (ntr_debug_info_function(f->of->debug, place, &frame) == NTR_OK && frame.declared_line)
+        return !frame.linkage || strncmp(frame.linkage, "_Z", 2) != 0;
+    if (ntr_program_symbol(f->of->program, place, &symbol) != NTR_OK) return true;
+    *asserts |= strncmp(symbol.name, prefix, sizeof prefix - 1) == 0;
+    return true;
 }
 
-/* Code that is left at two places, or calls what does not return. A macro of several calls at one place is a statement
- * that ends inside of the macro. */
+/* How control leaves the code of a statement. */
+typedef struct statement_exit {
+    ntr_text_place begin, end;
+    uint32_t stamp;
+    size_t queued;
+    uint64_t exit; /* where it goes on, if `left` */
+    unsigned calls;
+    bool left, again; /* at another place too */
+    bool stopped, asserts; /* by a call that never returns, of `assert` */
+} statement_exit;
+
+static bool is_inside(const statement_exit *s, const ntr_line_insn *insn) {
+    const ntr_text_place place = place_of(insn);
+    if (!insn->line || !insn->column) return true; /* no place of its own */
+    return ntr_text_place_compare(place, s->begin) >= 0 && ntr_text_place_compare(place, s->end) < 0;
+}
+
+/* Control goes to an address from code of the statement. */
+static void go_to(const counted_function *f, statement_exit *s, uint64_t address) {
+    size_t low = 0, high = f->of->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (f->of->insns[middle]->count.address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < f->of->count && f->of->insns[low]->count.address == address && is_inside(s, f->of->insns[low])) {
+        if (f->stamps[low] != s->stamp) f->queue[s->queued++] = (uint32_t)low;
+        f->stamps[low] = s->stamp;
+    } else {
+        s->again |= s->left && s->exit != address;
+        s->left = true;
+        s->exit = address;
+    }
+}
+
+static void leave(const counted_function *f, statement_exit *s, const ntr_line_insn *insn) {
+    const ntr_flow flow = (ntr_flow)insn->count.flow;
+    const bool stopped = stops(f, insn, &s->asserts);
+    s->stopped |= stopped;
+    s->calls += flow == NTR_FLOW_DIRECT_CALL || flow == NTR_FLOW_INDIRECT_CALL;
+    if (flow == NTR_FLOW_BRANCH || flow == NTR_FLOW_DIRECT_JUMP) go_to(f, s, insn->target);
+    if (!stopped && flow != NTR_FLOW_DIRECT_JUMP && flow != NTR_FLOW_INDIRECT_JUMP && flow != NTR_FLOW_RETURN)
+        go_to(f, s, insn->count.address + insn->count.size);
+}
+
+/* Code that is left at two places, or calls what does not return; what only an exception reaches is left out. A macro
+ * of several calls at one place is a statement that ends inside of the macro. `assert(0)` is a condition for clang. */
 static ntr_source_exit exit_of(void *user, ntr_text_place begin, ntr_text_place end) {
-    const counted_function *f = user;
+    counted_function *f = user;
     const size_t first = find_place(f, begin), after = find_place(f, end);
-    const ntr_line_insn *low = NULL, *high = NULL;
-    for (size_t i = first; i < after; i++) {
+    statement_exit s = {.begin = begin, .end = end, .stamp = ++f->stamp};
+    const ntr_line_insn *low = NULL;
+    for (size_t i = first; i < after; i++)
         if (!low || f->places[i] < low) low = f->places[i];
-        if (!high || f->places[i] > high) high = f->places[i];
-    }
     if (!low) return NTR_SOURCE_EXIT_NEXT;
-    const uint64_t next = high->count.address + high->count.size;
-    bool stopped = stops(f, high), left = !stopped && high->count.flow != NTR_FLOW_DIRECT_JUMP, again = false;
-    uint64_t exit = left ? next : 0;
-    unsigned calls = 0;
-    for (size_t i = first; i < after; i++) {
-        const ntr_line_insn *insn = f->places[i];
-        const bool jumps = insn->count.flow == NTR_FLOW_BRANCH || insn->count.flow == NTR_FLOW_DIRECT_JUMP;
-        stopped |= stops(f, insn);
-        calls += insn->count.flow == NTR_FLOW_DIRECT_CALL || insn->count.flow == NTR_FLOW_INDIRECT_CALL;
-        if (!jumps || (insn->target >= low->count.address && insn->target < next)) continue;
-        again |= left && insn->target != exit;
-        left = true;
-        exit = insn->target;
-    }
-    const bool whole = calls > 1 && !ntr_text_place_compare(place_of(f->places[first]), place_of(f->places[after - 1]));
-    if (stopped && !left && !whole) return NTR_SOURCE_EXIT_NEVER;
-    return stopped || again ? NTR_SOURCE_EXIT_MAYBE : NTR_SOURCE_EXIT_NEXT;
+    go_to(f, &s, low->count.address);
+    while (s.queued) leave(f, &s, f->of->insns[f->queue[--s.queued]]);
+    const bool whole =
+        s.calls > 1 && !ntr_text_place_compare(place_of(f->places[first]), place_of(f->places[after - 1]));
+    if (s.stopped && !s.left && !whole && !s.asserts) return NTR_SOURCE_EXIT_NEVER;
+    return s.stopped || s.again ? NTR_SOURCE_EXIT_MAYBE : NTR_SOURCE_EXIT_NEXT;
 }
 
 static bool has_code(void *user, uint32_t first, uint32_t last) {
@@ -164,9 +211,9 @@ static ntr_text_place end_place(const counted_function *f) {
     return returns.line ? returns : last;
 }
 
-/* Returns the number of the brace that begins the body: the first one outside of brackets that is closed at or after
- * the end of the function, otherwise (a lambda in the arguments of a call) the last one. Returns SIZE_MAX if there is
- * none, and for a function whose body is a `try` block. */
+/* Returns the number of the brace that begins the body: the first one outside of brackets that is closed at or
+ * after the end of the function, otherwise (a lambda in the arguments of a call) the last one. Returns SIZE_MAX if
+ * there is none, and for a function whose body is a `try` block. */
 static size_t find_body(const ntr_source_tokens *tokens, ntr_text_place end) {
     size_t inside = SIZE_MAX;
     for (size_t i = 0; i < tokens->count; i++) {
@@ -187,14 +234,35 @@ static size_t find_body(const ntr_source_tokens *tokens, ntr_text_place end) {
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
-static void set_lines(const counted_function *f, const ntr_source_regions *regions, uint32_t last) {
-    for (size_t i = 0, end; i < f->place_count && f->places[i]->line <= last; i = end) {
+/* Returns whether a brace that closes is the first token on a line. Its code is what leaves the function. */
+static bool is_brace(const ntr_source_tokens *tokens, uint32_t line) {
+    size_t i = 0;
+    while (i < tokens->count && tokens->items[i].at.line < line) i++;
+    return i < tokens->count && tokens->items[i].kind == '}';
+}
+
+static bool is_executed(ntr_line_insn *const *places, size_t count) {
+    size_t i = 0;
+    while (i < count && !places[i]->count.executed) i++;
+    return i < count;
+}
+
+/* Sets the counts of the lines of a function. A macro may contain `case`: then its first code says nothing of the
+ * others. */
+static ntr_status set_lines(const counted_function *f, const ntr_source_regions *regions,
+                            const ntr_source_tokens *tokens, const ntr_source_token *body) {
+    const uint32_t last = tokens->items[body->match].at.line;
+    size_t i = 0, end = 0;
+    for (uint32_t line = f->places[0]->line; line <= last; line++, i = end) {
         uint64_t count;
-        const uint32_t line = f->places[i]->line;
-        for (end = i; end < f->place_count && f->places[end]->line == line;) end++;
+        while (end < f->place_count && f->places[end]->line == line) end++;
+        if (i == end && (line < body->at.line || !(line == last || f->of->instance))) continue;
         if (!ntr_source_regions_line(regions, line, &count)) continue;
+        if (i == end) TRY(f->of->add_empty(f->of->user, line, count, line == last));
+        if (!count && is_executed(&f->places[i], end - i) && !is_brace(tokens, line)) continue;
         for (size_t k = i; k < end; k++) f->places[k]->passes = k == i ? count : 0;
     }
+    return NTR_OK;
 }
 
 static bool is_defaulted(const ntr_source_tokens *tokens) {
@@ -225,7 +293,7 @@ static ntr_status count_with(counted_function *f, const ntr_source_tokens *file,
     } else if (!status) {
         const ntr_source_code code = {f, count_range, exit_of};
         status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, &code, allocator);
-        if (!status) set_lines(f, &regions, tokens.items[tokens.items[body].match].at.line);
+        if (!status) status = set_lines(f, &regions, &tokens, &tokens.items[body]);
     }
     f->of->insns[0]->source = status ? NTR_COVER_SOURCE_NOT_UNDERSTOOD : NTR_COVER_SOURCE_USED;
     ntr_dealloc(allocator, tokens.items);
@@ -239,16 +307,21 @@ ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_func
     if (!sources->read || !of->file || !of->declared) return NTR_OK;
     TRY(find_source(sources, of->file, &tokens));
     if (!tokens->count) return NTR_OK;
+    ntr_status status = NTR_OK;
     f.places = ntr_alloc(sources->allocator, of->count, sizeof *f.places);
-    if (!f.places) return NTR_E_MEMORY;
-    for (size_t i = 0; i < of->count; i++)
+    f.stamps = ntr_alloc(sources->allocator, of->count, sizeof *f.stamps);
+    f.queue = ntr_alloc(sources->allocator, of->count, sizeof *f.queue);
+    if (!f.places || !f.stamps || !f.queue) status = NTR_E_MEMORY;
+    for (size_t i = 0; !status && i < of->count; i++)
         if (of->insns[i]->line >= of->declared && of->insns[i]->file && strcmp(of->insns[i]->file, of->file) == 0)
             f.places[f.place_count++] = of->insns[i];
     if (f.place_count) qsort(f.places, f.place_count, sizeof *f.places, compare_places);
     for (size_t i = 0; of->deletes && i < f.place_count; i++) f.places[i]->passes = 0;
-    const ntr_status status = f.place_count && !of->deletes ? count_with(&f, tokens, sources->allocator) : NTR_OK;
+    if (f.place_count && !of->deletes) status = count_with(&f, tokens, sources->allocator);
     if (!f.place_count) of->insns[0]->source = NTR_COVER_SOURCE_NOT_UNDERSTOOD;
     if (of->deletes) of->insns[0]->source = NTR_COVER_SOURCE_USED;
     ntr_dealloc(sources->allocator, f.places);
+    ntr_dealloc(sources->allocator, f.stamps);
+    ntr_dealloc(sources->allocator, f.queue);
     return status;
 }

@@ -25,6 +25,11 @@ typedef struct ntr_line_function {
     size_t count;
     const char *file;
     uint32_t declared;
+    /* Adds a line that has no code in this function: the one of the brace that ends it, and all lines of an instance of
+     * a template, as other instances may have code there. */
+    ntr_status (*add_empty)(void *user, uint32_t line, uint64_t count, bool brace);
+    void *user;
+    bool instance;
     bool deletes; /* the destructor that frees the object: it calls another one, which has the body */
 } ntr_line_function;
 

@@ -29,7 +29,7 @@ typedef struct region_parser {
     unsigned nested;
     unsigned ways; /* of the statements since it was cleared */
     ntr_text_place last; /* the end of the last statement */
-    uint64_t most; /* how often the expression around can be executed */
+    uint32_t around; /* the region of the expression around; NO_TOKEN: a part can be executed more often */
     uint32_t jump; /* the region that began with the last jump, which the gap before a label counts as; or NO_TOKEN */
     const ntr_source_code *code;
     const ntr_allocator *allocator;
@@ -46,7 +46,7 @@ static ntr_status add_region(region_parser *p, uint32_t *id) {
     if (ntr_reserve(p->allocator, (void **)&r->items, &r->capacity, r->count + 1, sizeof *r->items))
         return NTR_E_MEMORY;
     *id = (uint32_t)r->count;
-    r->items[r->count++] = (ntr_source_region){.counted = *id, .count = UINT64_MAX};
+    r->items[r->count++] = (ntr_source_region){.counted = *id, .within = *id};
     return NTR_OK;
 }
 
@@ -67,7 +67,7 @@ static void set_count(ntr_source_region *region, uint64_t count) {
 
 /* Tokens [i, end) are an expression with a region of its own, which counts as its first code. */
 static ntr_status range(region_parser *p, uint32_t i, uint32_t end) {
-    const uint64_t around = p->most;
+    const uint32_t around = p->around;
     uint32_t id;
     if (i >= end) return NTR_OK;
     TRY(add_region(p, &id));
@@ -75,10 +75,10 @@ static ntr_status range(region_parser *p, uint32_t i, uint32_t end) {
     set_begin(region, p->tokens[i].at);
     set_end(region, p->tokens[end - 1].end);
     region->known = p->code->count(p->code->user, region->begin, region->end, &region->count);
-    if (!region->known) region->count = around;
-    p->most = region->count;
+    if (around != NO_TOKEN) region->within = around;
+    p->around = id;
     TRY(expression(p, i, end));
-    p->most = around;
+    p->around = around;
     return NTR_OK;
 }
 
@@ -125,7 +125,7 @@ static ntr_status begin_statement(region_parser *p, ntr_text_place at, ntr_text_
         TRY(add_gap(p, p->last, at, p->stack[p->depth - 1]));
     }
     if (known && !top(p)->known) set_count(top(p), count);
-    p->most = top(p)->count;
+    p->around = p->stack[p->depth - 1];
     return NTR_OK;
 }
 
@@ -266,6 +266,14 @@ static uint32_t condition(const region_parser *p, uint32_t i) {
     return i < p->limit && p->tokens[i].kind == '(' ? p->tokens[i].match : NO_TOKEN;
 }
 
+/* A branch of `if`: it is executed as often as the condition at most. */
+static ntr_status branch(region_parser *p, uint32_t i, uint32_t gap, uint32_t *next) {
+    const uint32_t around = p->stack[p->depth - 1], id = (uint32_t)p->regions->count;
+    TRY(selected(p, i, gap, next));
+    p->regions->items[id].within = around;
+    return NTR_OK;
+}
+
 static ntr_status if_statement(region_parser *p, uint32_t i, uint32_t *next) {
     const unsigned before = p->ways;
     const uint32_t close = condition(p, i + 1);
@@ -273,8 +281,8 @@ static ntr_status if_statement(region_parser *p, uint32_t i, uint32_t *next) {
     p->ways = 0;
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[close].end));
     TRY(expression(p, p->tokens[close].match + 1, close));
-    TRY(selected(p, close + 1, close, next));
-    if (*next < p->limit && is(p, *next, "else")) TRY(selected(p, *next + 1, *next - 1, next));
+    TRY(branch(p, close + 1, close, next));
+    if (*next < p->limit && is(p, *next, "else")) TRY(branch(p, *next + 1, *next - 1, next));
     return end_statement(p, before, p->ways);
 }
 
@@ -284,7 +292,7 @@ static ntr_status loop_head(region_parser *p, uint32_t open, uint32_t close) {
     const uint32_t second = first < close ? find(p, first + 1, close, ';', false) : close;
     TRY(expression(p, open + 1, first));
     if (second == close) return NTR_OK;
-    p->most = UINT64_MAX;
+    p->around = NO_TOKEN;
     TRY(range(p, first + 1, second));
     return range(p, second + 1, close);
 }
@@ -299,7 +307,7 @@ static ntr_status loop(region_parser *p, uint32_t i, uint32_t *next) {
     if (is(p, i, "for")) {
         TRY(loop_head(p, open, close));
     } else {
-        p->most = UINT64_MAX;
+        p->around = NO_TOKEN;
         TRY(range(p, open + 1, close));
     }
     TRY(selected(p, close + 1, close, next));
@@ -313,7 +321,7 @@ static ntr_status do_statement(region_parser *p, uint32_t i, uint32_t *next) {
     TRY(selected(p, i + 1, NO_TOKEN, next));
     const uint32_t close = *next < p->limit && is(p, *next, "while") ? condition(p, *next + 1) : NO_TOKEN;
     if (close == NO_TOKEN) return NTR_E_SYNTAX;
-    p->most = UINT64_MAX;
+    p->around = NO_TOKEN;
     TRY(range(p, p->tokens[close].match + 1, close));
     *next = close + 1;
     if (*next < p->limit && p->tokens[*next].kind == ';') ++*next;
@@ -359,7 +367,6 @@ static ntr_status labelled(region_parser *p, uint32_t i, uint32_t colon, uint32_
     if (top(p)->begun) TRY(push(p));
     set_begin(top(p), at);
     top(p)->known = false;
-    top(p)->count = UINT64_MAX;
     p->ways |= is(p, i, "case") || is(p, i, "default") ? 0 : WAY_IN;
     *next = colon + 1;
     return *next < p->limit ? statement(p, *next, next) : NTR_OK;
@@ -378,13 +385,30 @@ static uint32_t label_colon(const region_parser *p, uint32_t i) {
 /* Returns the end of a statement without a structure of its own: after its semicolon, or where the next one begins
  * after a macro that has it inside. */
 static uint32_t simple_end(const region_parser *p, uint32_t i) {
-    static const char *const keywords[] = {"if",    "for",  "while",    "do",   "switch", "return",
-                                           "break", "goto", "continue", "case", "try",    NULL};
-    const bool call = i + 1 < p->limit && p->tokens[i].kind == NTR_TOKEN_NAME && p->tokens[i + 1].kind == '(';
-    const uint32_t next = call ? after(p, i + 1) : p->limit;
+    static const char *const keywords[] = {"if",   "for",      "while", "do",      "switch", "return", "break",
+                                           "goto", "continue", "case",  "default", "try",    NULL};
+    const bool name = i + 1 < p->limit && p->tokens[i].kind == NTR_TOKEN_NAME;
+    const bool call = name && p->tokens[i + 1].kind == '(';
+    const uint32_t next = call ? after(p, i + 1) : name ? i + 1 : p->limit;
     if (next < p->limit && is_one_of(p, next, keywords)) return next;
+    if (call && next < p->limit && p->tokens[next].kind == NTR_TOKEN_NAME &&
+        p->tokens[next].at.line > p->tokens[next - 1].at.line)
+        return next;
     const uint32_t end = find(p, i, p->limit, ';', false);
     return end < p->limit ? end + 1 : end;
+}
+
+/* An expression. A macro may contain a condition, and what follows it may be selected: `CHECK(x) << "text";`. */
+static ntr_status macro_operand(region_parser *p, uint32_t i, uint32_t end) {
+    const bool call = i + 1 < end && p->tokens[i].kind == NTR_TOKEN_NAME && p->tokens[i + 1].kind == '(';
+    const uint32_t rest = call ? after(p, i + 1) : end;
+    uint64_t count;
+    if (rest >= end || p->tokens[rest].kind != '<' ||
+        !p->code->count(p->code->user, p->tokens[rest].at, p->tokens[end - 1].end, &count) || !top(p)->known ||
+        count >= top(p)->count)
+        return expression(p, i, end);
+    TRY(expression(p, i, rest));
+    return range(p, rest, end);
 }
 
 static ntr_status simple(region_parser *p, uint32_t i, uint32_t *next) {
@@ -397,7 +421,7 @@ static ntr_status simple(region_parser *p, uint32_t i, uint32_t *next) {
     const bool pending = !top(p)->begun;
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[end - 1].end));
     p->jump = pending && end == i + 1 ? p->stack[p->depth - 1] : NO_TOKEN;
-    TRY(expression(p, i, end));
+    TRY(macro_operand(p, i, end));
     const ntr_source_exit exit =
         way ? NTR_SOURCE_EXIT_NEVER : p->code->exit(p->code->user, p->tokens[i].at, p->tokens[end - 1].end);
     if (exit == NTR_SOURCE_EXIT_NEVER) return terminate(p, p->tokens[end - 1].end, way ? way : WAY_LEAVE);
@@ -465,28 +489,31 @@ ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source
 
 /* ---- lines ------------------------------------------------------------------------------------- */
 
+/* Returns the count of a region, or the most that it can be; UINT64_MAX: nothing is known. */
+static uint64_t most_of(const ntr_source_regions *regions, const ntr_source_region *region) {
+    region = &regions->items[region->counted];
+    while (!region->known && &regions->items[region->within] != region) region = &regions->items[region->within];
+    return region->known ? region->count : UINT64_MAX;
+}
+
 bool ntr_source_regions_line(const ntr_source_regions *regions, uint32_t line, uint64_t *count) {
     const ntr_text_place start = {line, 1};
     const ntr_source_region *around = NULL;
     uint64_t most = 0; /* of those that are not known */
     bool any = false;
     *count = 0;
-    for (size_t i = 0; i < regions->count; i++) {
-        const ntr_source_region *r = &regions->items[i], *counted = &regions->items[r->counted];
-        if (!r->begun || r->begin.line > line) continue;
-        if (r->begin.line == line) {
-            if (r->gap) continue;
+    for (size_t i = 0; i <= regions->count; i++) {
+        const ntr_source_region *r = i < regions->count ? &regions->items[i] : around;
+        if (!r || !r->begun || r->begin.line > line) continue;
+        if (r != around && r->begin.line < line) {
+            if (ntr_text_place_compare(start, r->end) <= 0 &&
+                (!around || ntr_text_place_compare(around->begin, r->begin) <= 0))
+                around = r;
+        } else if (r == around || !r->gap) {
+            uint64_t *greatest = regions->items[r->counted].known ? count : &most;
+            if (most_of(regions, r) > *greatest) *greatest = most_of(regions, r);
             any = true;
-            uint64_t *greatest = counted->known ? count : &most;
-            if (counted->count > *greatest) *greatest = counted->count;
-        } else if (ntr_text_place_compare(start, r->end) <= 0 &&
-                   (!around || ntr_text_place_compare(around->begin, r->begin) <= 0)) {
-            around = r;
         }
     }
-    if (!around) return any && most <= *count;
-    around = &regions->items[around->counted];
-    uint64_t *greatest = around->known ? count : &most;
-    if (around->count > *greatest) *greatest = around->count;
-    return most <= *count;
+    return any && most <= *count;
 }

@@ -8,8 +8,9 @@
 
 typedef struct ntr_source_region {
     ntr_text_place begin, end;
-    uint64_t count; /* if it is not known, the most that it can be */
+    uint64_t count;
     uint32_t counted; /* the region that has the count: this one, or that after a gap */
+    uint32_t within; /* a region that was executed as often at least: of a part of an expression or of `if` */
     bool known; /* there is a count */
     bool gap;
     bool begun, ended; /* while regions are found: begin and end are known */

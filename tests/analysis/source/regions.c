@@ -188,9 +188,39 @@ PAIR(of_macro) {
 static int defined(int n) {
     return of_macro(n) + last_of_macro(n) + last_of_macro(2);
 }
+#define CASE(value) \
+    case value:     \
+        global++;   \
+        break;
+#define CASES(value, other) \
+    case value:             \
+        global++;           \
+        break;              \
+    case other:             \
+        global--;           \
+        break;
+#define COUNT global++;
+static int labels(int n) {
+    switch (n) {
+        CASE(11)
+        CASE(12)
+    case 5:
+        n *= 2;
+        break;
+        CASES(13, 3)
+    case 6:
+        COUNT
+        break;
+        CASE(14)
+    default:
+        n += 2;
+        break;
+    }
+    return n;
+}
 int main(void) {
     for (int i = 0; i < 10; i++) {
-        global += copies(i) + constants(i) + defined(i);
+        global += copies(i) + constants(i) + defined(i) + labels(i);
         global += sum(i);
         leaves(i);
         nested(i);

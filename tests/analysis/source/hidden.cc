@@ -1,0 +1,116 @@
+/* What only some instances of a template have code for, and what macros and attributes hide. */
+/* clang-format off */
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+static int global;
+struct Holder {
+    int n;
+    Holder() : n(global++) {}
+    ~Holder() { global++; }
+};
+template <class T, bool fast> static int search(T n) {
+    int found = 0;
+    while (n > 0) {
+        if (fast && n == 3) {
+            found++;
+        }
+        T copy = n;
+        if constexpr (fast) {
+            found += (int)copy;
+        }
+        n = n - 1;
+    }
+    return found;
+}
+template <class T> static int keep(int n) {
+    for (;;) {
+        T t;
+        if (n-- == 0) {
+            return n;
+        }
+    }
+}
+struct Log {
+    Log &operator<<(const char *) { global++; return *this; }
+    Log &operator<<(int) { return *this; }
+};
+static Log text;
+#define EXPECT(condition) if (condition) ; else text
+[[noreturn]] static void fail() { std::exit(3); }
+#define REQUIRE(condition) do { if (!(condition)) { fail(); } } while (0)
+static int expects(int n) {
+    EXPECT(n < 100) << "a"
+                    << n
+                    << "b";
+    if (n < 2)
+        return 2;
+    REQUIRE(n < 50);
+    return n;
+}
+static int called(int n) {
+    auto twice = [](int of) { return 2 * of; };
+    for (int i = 0; i < n; i++) global += twice(i) + [](int of) {
+        return of;
+    }(i);
+    return global;
+}
+static std::string *made(int n) {
+    if (n > 5)
+        return nullptr;
+    std::string *result;
+    if (n == 3) {
+        result = new std::string("three");
+    } else {
+        result = new std::string(3, 'x');
+    }
+    if (n == 4) {
+        delete result;
+        return nullptr;
+    }
+    return result;
+}
+static std::string *late(int n) {
+    if (n < 2)
+        return nullptr;
+    if (n < 5)
+        return nullptr;
+    std::string *result;
+    if (n == 5) {
+        result = new std::string("five");
+    } else {
+        result = new std::string(3, 'x');
+    }
+    return result;
+}
+struct Caller {
+    int n;
+    int call() const;
+};
+int Caller::call() const {
+    auto add = [](int of) {
+        return of + 1; };
+    return add(n) + add(n + 1);
+}
+static int tries(int n) {
+    try {
+        Holder holder;
+        if (n == 2) throw n;
+        global += holder.n;
+    } catch (int caught) {
+        return caught;
+    }
+    return n;
+}
+int main() {
+    for (int i = 0; i < 7; i++) {
+        delete made(i);
+        delete late(i);
+        global += Caller{i}.call();
+        global += search<int, true>(i) + search<long, false>(i) + (int)search<double, true>(i);
+        global += keep<int>(i) + keep<Holder>(i) + expects(i) + called(i) + tries(i);
+    }
+    std::printf("%d\n", global);
+    return 0;
+}
