@@ -88,10 +88,10 @@ struct Caller {
     int n;
     int call() const;
 };
+static int apply(int n, int (*of)(int)) { return of(n) + of(n + 1); }
 int Caller::call() const {
-    auto add = [](int of) {
-        return of + 1; };
-    return add(n) + add(n + 1);
+    return apply(n, [](int of) {
+        return of + 1; });
 }
 static int tries(int n) {
     try {
