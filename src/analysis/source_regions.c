@@ -29,6 +29,7 @@ typedef struct region_parser {
     unsigned nested;
     unsigned ways; /* of the statements since it was cleared */
     ntr_text_place last; /* the end of the last statement */
+    bool leaves; /* the end of the last selected statement is not reached */
     uint32_t around; /* the region of the expression around; NO_TOKEN: a part can be executed more often */
     uint32_t jump; /* the region that began with the last jump, which the gap before a label counts as; or NO_TOKEN */
     const ntr_source_code *code;
@@ -120,11 +121,12 @@ static ntr_status begin_statement(region_parser *p, ntr_text_place at, ntr_text_
     uint64_t count;
     const bool known = p->code->count(p->code->user, at, end, &count);
     if (known && top(p)->begun && top(p)->known && top(p)->count != count) TRY(push(p));
-    if (!top(p)->begun) {
+    const bool begins = !top(p)->begun;
+    if (begins) {
         set_begin(top(p), at);
         TRY(add_gap(p, p->last, at, p->stack[p->depth - 1]));
     }
-    if (known && !top(p)->known) set_count(top(p), count);
+    if (known && (begins || !top(p)->known)) set_count(top(p), count);
     p->around = p->stack[p->depth - 1];
     return NTR_OK;
 }
@@ -133,7 +135,9 @@ static ntr_status begin_statement(region_parser *p, ntr_text_place at, ntr_text_
 static ntr_status terminate(region_parser *p, ntr_text_place end, unsigned way) {
     set_end(top(p), end);
     p->ways |= way;
-    return push(p);
+    TRY(push(p));
+    top(p)->left = true;
+    return NTR_OK;
 }
 
 /* ---- expressions ------------------------------------------------------------------------------- */
@@ -250,6 +254,7 @@ static ntr_status selected(region_parser *p, uint32_t i, uint32_t gap, uint32_t 
     ntr_source_region *region = &p->regions->items[id];
     region->end = p->tokens[*next - 1].end;
     if (!region->known) region->known = p->code->count(p->code->user, region->begin, region->end, &region->count);
+    p->leaves = top(p)->left && !top(p)->begun;
     pop(p, index);
     return NTR_OK;
 }
@@ -264,6 +269,12 @@ static ntr_status end_statement(region_parser *p, unsigned before, unsigned ways
 static uint32_t condition(const region_parser *p, uint32_t i) {
     if (i < p->limit && is(p, i, "constexpr")) i++;
     return i < p->limit && p->tokens[i].kind == '(' ? p->tokens[i].match : NO_TOKEN;
+}
+
+/* Counts a region without code: what the other branch of an `if` leaves of the region around. */
+static void set_rest(ntr_source_region *rest, const ntr_source_region *around, const ntr_source_region *branch) {
+    if (!rest->known && around->known && branch->known && around->count >= branch->count)
+        set_count(rest, around->count - branch->count);
 }
 
 /* A branch of `if`: it is executed as often as the condition at most. */
@@ -281,9 +292,16 @@ static ntr_status if_statement(region_parser *p, uint32_t i, uint32_t *next) {
     p->ways = 0;
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[close].end));
     TRY(expression(p, p->tokens[close].match + 1, close));
+    const uint32_t around = p->stack[p->depth - 1], first = (uint32_t)p->regions->count;
     TRY(branch(p, close + 1, close, next));
-    if (*next < p->limit && is(p, *next, "else")) TRY(branch(p, *next + 1, *next - 1, next));
-    return end_statement(p, before, p->ways);
+    const bool leaves = p->leaves, other = *next < p->limit && is(p, *next, "else");
+    const uint32_t second = (uint32_t)p->regions->count;
+    if (other) TRY(branch(p, *next + 1, *next - 1, next));
+    TRY(end_statement(p, before, p->ways));
+    ntr_source_region *items = p->regions->items;
+    if (other) set_rest(&items[second], &items[around], &items[first]);
+    if (leaves && !other) set_rest(top(p), &items[around], &items[first]);
+    return NTR_OK;
 }
 
 /* The three parts of `for (;;)`. A loop over a range counts as often as it begins. */

@@ -14,6 +14,7 @@ typedef struct ntr_source_region {
     bool known; /* there is a count */
     bool gap;
     bool begun, ended; /* while regions are found: begin and end are known */
+    bool left; /* the statement before it does not continue there */
 } ntr_source_region;
 
 typedef struct ntr_source_regions {

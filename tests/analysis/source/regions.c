@@ -188,6 +188,27 @@ PAIR(of_macro) {
 static int defined(int n) {
     return of_macro(n) + last_of_macro(n) + last_of_macro(2);
 }
+static int rests(int n) {
+    if (n > 30) {
+        if (n > 40) {
+            global++;
+        } else {
+        }
+    } else if (n > 20) {
+        global--;
+    } else {
+        if (n > 10) {
+            n -= 10;
+        } else {
+        }
+        global++;
+    }
+    while (n-- > 0) {
+        if (n == 2)
+            { SET(3); return 1; };
+    }
+    return 0;
+}
 #define CASE(value) \
     case value:     \
         global++;   \
@@ -220,7 +241,7 @@ static int labels(int n) {
 }
 int main(void) {
     for (int i = 0; i < 10; i++) {
-        global += copies(i) + constants(i) + defined(i) + labels(i);
+        global += rests(i * 5) + copies(i) + constants(i) + defined(i) + labels(i);
         global += sum(i);
         leaves(i);
         nested(i);
