@@ -32,6 +32,7 @@ typedef struct region_parser {
     bool leaves; /* the end of the last selected statement is not reached */
     uint32_t around; /* the region of the expression around; NO_TOKEN: a part can be executed more often */
     uint32_t jump; /* the region that began with the last jump, which the gap before a label counts as; or NO_TOKEN */
+    uint32_t after_try; /* the region that began after the last `try` statement */
     const ntr_source_code *code;
     const ntr_allocator *allocator;
 } region_parser;
@@ -375,7 +376,9 @@ static ntr_status try_statement(region_parser *p, uint32_t i, uint32_t *next) {
         if (close == NO_TOKEN) return NTR_E_SYNTAX;
         TRY(selected(p, close + 1, NO_TOKEN, next));
     }
-    return end_statement(p, before, p->ways | WAY_IN);
+    TRY(end_statement(p, before, p->ways | WAY_IN));
+    p->after_try = p->stack[p->depth - 1];
+    return NTR_OK;
 }
 
 /* `case 1:`, `default:` or `label:`, and the statement after it. */
@@ -416,14 +419,16 @@ static uint32_t simple_end(const region_parser *p, uint32_t i) {
     return end < p->limit ? end + 1 : end;
 }
 
-/* An expression. A macro may contain a condition, and what follows it may be selected: `CHECK(x) << "text";`. */
+/* An expression. A macro may contain a condition or a loop, and what follows it may be selected: `CHECK(x) << "text";`,
+ * `EACH(i) n += i;`. */
 static ntr_status macro_operand(region_parser *p, uint32_t i, uint32_t end) {
     const bool call = i + 1 < end && p->tokens[i].kind == NTR_TOKEN_NAME && p->tokens[i + 1].kind == '(';
     const uint32_t rest = call ? after(p, i + 1) : end;
+    const bool statement = rest < end && p->tokens[rest].kind == NTR_TOKEN_NAME;
     uint64_t count;
-    if (rest >= end || p->tokens[rest].kind != '<' ||
+    if (rest >= end || !(statement || p->tokens[rest].kind == '<') ||
         !p->code->count(p->code->user, p->tokens[rest].at, p->tokens[end - 1].end, &count) || !top(p)->known ||
-        count >= top(p)->count)
+        (!statement && count >= top(p)->count))
         return expression(p, i, end);
     TRY(expression(p, i, rest));
     return range(p, rest, end);
@@ -436,7 +441,7 @@ static ntr_status simple(region_parser *p, uint32_t i, uint32_t *next) {
     *next = simple_end(p, i);
     const uint32_t end = p->tokens[*next - 1].kind == ';' ? *next - 1 : *next;
     if (end == i) return top(p)->begun ? NTR_OK : begin_statement(p, p->tokens[i].at, p->tokens[i].at); /* empty */
-    const bool pending = !top(p)->begun;
+    const bool pending = !top(p)->begun && p->stack[p->depth - 1] != p->after_try;
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[end - 1].end));
     p->jump = pending && end == i + 1 ? p->stack[p->depth - 1] : NO_TOKEN;
     TRY(macro_operand(p, i, end));
@@ -454,7 +459,7 @@ static ntr_status macro_block(region_parser *p, uint32_t i, uint32_t *next) {
     TRY(begin_statement(p, p->tokens[i].at, p->tokens[close].end));
     TRY(expression(p, i + 2, close));
     TRY(selected(p, close + 1, close, next));
-    return end_statement(p, before, p->ways);
+    return end_statement(p, before, p->ways & ~(unsigned)(WAY_BREAK | WAY_CONTINUE));
 }
 
 static ntr_status block(region_parser *p, uint32_t i, uint32_t *next) {
@@ -498,7 +503,7 @@ ntr_status ntr_source_regions_find(ntr_source_regions *regions, const ntr_source
                                    const ntr_source_code *code, const ntr_allocator *allocator) {
     region_parser p = {.tokens = tokens->items, .regions = regions, .code = code, .allocator = allocator};
     uint32_t next;
-    p.jump = NO_TOKEN;
+    p.jump = p.after_try = NO_TOKEN;
     p.limit = tokens->items[body].match + 1;
     const ntr_status status = selected(&p, body, NO_TOKEN, &next);
     ntr_dealloc(allocator, p.stack);

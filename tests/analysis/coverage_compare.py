@@ -151,7 +151,11 @@ def build(place, sources, compilers, flags, counted, out):
     counter = ["--coverage"] if "--coverage" in counted else []
     if link[0].startswith("clang"):
         link.append("-fuse-ld=lld-19")
-        counter = ["-Wl,-u,__llvm_profile_runtime", profile_library()] if counted else []
+        counter = ["-Wl,-u,__llvm_profile_runtime", out + "/write_again.o", profile_library()] if counted else []
+        if counted:
+            with open(os.path.join(place, out, "write_again.c"), "w", encoding="utf-8") as file:
+                file.write(WRITE_AGAIN)
+            truth.run(*compilers[0], "-w", *flags, "-c", out + "/write_again.c", "-o", out + "/write_again.o", cwd=place)
     if "-fPIC" in flags:
         library = [path for path in objects if b" T main\n" not in truth.run("riscv64-linux-gnu-nm", path, cwd=place)]
         truth.run(*link, "-shared", *library, "-o", out + "/libcompared.so", *counter, cwd=place)
@@ -166,11 +170,25 @@ def profile_library():
     return root + "/usr/lib/llvm-19/lib/clang/19/lib/linux/libclang_rt.profile-riscv64.a"
 
 
+# Writes the counts once more after the destructors of static objects, which run after llvm's own function
+WRITE_AGAIN = """#include <stdio.h>
+void lprofSetProfileDumped(unsigned);
+int __llvm_profile_write_file(void);
+const char *__llvm_profile_get_filename(void);
+__attribute__((destructor)) static void write_again(void) {
+    remove(__llvm_profile_get_filename());
+    lprofSetProfileDumped(0);
+    __llvm_profile_write_file();
+}
+"""
+
+
 def from_llvm_cov(place, shared):
-    """Lines and functions, and the decisions of each source."""
+    """Lines and functions with what explains them, and the decisions of each source."""
     truth.run("llvm-profdata-19", "merge", *glob.glob(os.path.join(place, "*.profraw")), "-o", "program.profdata", cwd=place)
     counted = ["-instr-profile=program.profdata", "gcovd/program", *(["-object", "gcovd/libcompared.so"] if shared else [])]
     lines = llvm_truth.read_lcov(truth.run("llvm-cov-19", "export", "-format=lcov", *counted, cwd=place).decode())
+    llvm_truth.read_regions(lines, json.loads(truth.run("llvm-cov-19", "export", "-format=text", *counted, cwd=place)))
     shown = truth.run("llvm-cov-19", "show", "-show-mcdc", *counted, cwd=place).decode(errors="replace")
     parts = re.split(r"(?m)^(/[^\n|]*\.\w+):$", shown)
     return lines, {path: mcdc.parse_llvm_cov(body) for path, body in zip(parts[1::2], parts[2::2]) if not path.startswith("/usr")}
@@ -208,9 +226,10 @@ def edit(path, old, new):
 
 
 def several(place, sources):
-    """Names of headers of which there are several in a folder: the results have no folders."""
+    """Names of sources and headers of which there are several in a folder: the results have no folders."""
     names = [name for _, _, files in os.walk(place) for name in files]
-    return {name for name in names if names.count(name) > 1} - {os.path.basename(source) for source in sources}
+    compiled = [os.path.basename(source) for source in sources]
+    return {name for name in names if names.count(name) > 1 and compiled.count(name) != 1}
 
 
 def execute(command, place, stdin):
@@ -261,7 +280,9 @@ def compare(ntrace, sources_folder, program, name, scratch):
     both, counts, executed, alone = truth.compare(text_of, ours, theirs)
     names = sorted(set(ours.functions) & set(theirs.functions))
     functions = [name for name in names if ours.functions[name] != theirs.functions[name]]
-    reasons = {key: (llvm_truth if by_clang else truth).reason(text_of, key) for key, _, _ in counts}
+    if by_clang:
+        llvm_truth.read_functions(theirs, json.loads(truth.run(ntrace, "coverage", "--to", "gcovr-json", "plain.ntrace", cwd=place)))
+    reasons = {key: llvm_truth.reason(text_of, theirs, key) if by_clang else truth.reason(text_of, key) for key, _, _ in counts}
     for key, _, _ in counts:
         BY_REASON[reasons[key]] = BY_REASON.get(reasons[key], 0) + 1
     rows = [f"{program} {name}: {key[0]}:{key[1]}: {a}, expected {b}: {reasons.get(key, 'in one list only')}: {text_of(key).strip()[:90]}"

@@ -125,6 +125,11 @@ def texts_below(place, sources=()):
     paths = {name: os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names}
     paths.update({os.path.basename(source): os.path.join(place, source) for source in sources})
     known = {}
+    defined = set()
+    for path in paths.values():
+        if path.endswith((".h", ".c", ".cc", ".cpp", ".inl")):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                defined.update(re.findall(r"^\s*#\s*define\s+(\w+)\(", file.read(), re.M))
 
     def text_of(key):
         name, number = key
@@ -136,4 +141,5 @@ def texts_below(place, sources=()):
                 known[name] = []
         return known[name][number - 1] if 0 < number <= len(known[name]) else ""
 
+    text_of.defined = defined  # names of macros with arguments
     return text_of

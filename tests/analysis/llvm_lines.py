@@ -15,42 +15,10 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 from harness import Run, case, check, equal, folder, main, matches, need
+from llvm_native import TARGET, document, from_llvm_cov, lines_of, run, trace, write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TARGET = ("--target=riscv64-linux-gnu", "-fuse-ld=lld-19", "-w", "-g", "-O0", "-static")
 LOOP = "int main(void) {\n    int n = 3;\n    while (n--) ;\n    for (int i = 0; i < 2; i++) for (int k = 0; k < 3; k++) n += i;\n    return 0;\n}\n"
-
-
-def run(*command, cwd, env=None):
-    return subprocess.run(command, cwd=cwd, env=env, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
-
-
-def write(path, text):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def from_llvm_cov(source, place):
-    compiler = need("clang++-19" if source.endswith(".cc") else "clang-19")
-    run(compiler, "-w", "-fprofile-instr-generate", "-fcoverage-mapping", source, "-o", "native", cwd=place)
-    run("./native", cwd=place, env={**os.environ, "LLVM_PROFILE_FILE": "native.profraw"})
-    run(need("llvm-profdata-19"), "merge", "native.profraw", "-o", "native.profdata", cwd=place)
-    info = run(need("llvm-cov-19"), "export", "-format=lcov", "-instr-profile=native.profdata", "native", cwd=place)
-    record = next(part for part in info.split("end_of_record") if re.search(rf"^SF:.*/{re.escape(source)}$", part, re.M))
-    return {int(line): int(count) for line, count in re.findall(r"^DA:(\d+),(\d+)", record, re.M)}
-
-
-def document(place, *options):
-    return json.loads(Run("coverage", "--to", "json", "--only", place, *options, os.path.join(place, "traced.ntrace")).out)
-
-
-def trace(compiler, sources, place, *options):
-    run(need(compiler), *options, *sources, "-o", "traced", cwd=place)
-    Run("run", "-q", "-o", os.path.join(place, "traced.ntrace"), "--", os.path.join(place, "traced"))
-
-
-def lines_of(answer, source):
-    return {line["line"]: line["count"] for file in answer["files"] if file["file"].endswith("/" + source) for line in file["lines"]}
 
 
 def named_rule(text, number):

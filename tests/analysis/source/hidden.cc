@@ -103,10 +103,25 @@ static int tries(int n) {
     }
     return n;
 }
+static int cases(int n) {
+    switch (n) {
+    case 1: n++;
+    case 2: {
+        try {
+            n += tries(n);
+        } catch (...) {
+            n--;
+        }
+    } break;
+    case 3: n++;
+    }
+    return n;
+}
 int main() {
     for (int i = 0; i < 7; i++) {
         delete made(i);
         delete late(i);
+        global += cases(i);
         global += Caller{i}.call();
         global += search<int, true>(i) + search<long, false>(i) + (int)search<double, true>(i);
         global += keep<int>(i) + keep<Holder>(i) + expects(i) + called(i) + tries(i);

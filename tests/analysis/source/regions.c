@@ -188,6 +188,15 @@ PAIR(of_macro) {
 static int defined(int n) {
     return of_macro(n) + last_of_macro(n) + last_of_macro(2);
 }
+static int each(int n) {
+    EACH(i) global += i;
+    if (n == 3)
+        return 2;
+    EACH(i) {
+        if (i == n) break;
+    }
+    return n;
+}
 static int rests(int n) {
     if (n > 30) {
         if (n > 40) {
@@ -241,7 +250,7 @@ static int labels(int n) {
 }
 int main(void) {
     for (int i = 0; i < 10; i++) {
-        global += rests(i * 5) + copies(i) + constants(i) + defined(i) + labels(i);
+        global += each(i) + rests(i * 5) + copies(i) + constants(i) + defined(i) + labels(i);
         global += sum(i);
         leaves(i);
         nested(i);

@@ -30,6 +30,7 @@ static const struct lines_case {
     {"attribute, lambda", {"{ x3([&](int n) {", "x9;", "});", "x3; }"}, {3, 0, 0, 3}},
     {"no code", {"{ int a;", "x5;", "}"}, {5, 5, 5}},
     {"macro", {"{ EACH(x2) {", "x5;", "} x2; }"}, {5, 5, 5}},
+    {"left macro", {"{ x9; if (x9) return x2; x7;", "EACH(x7) { if (x1) break; }", "return x7;", "}"}, {9, 7, 7, 9}},
     {"comment and string", {"{ x4(\"{\", '}', R\"(})\"); // {", "/* { */ x4(1'0); }"}, {4, 4}},
     {"macro that may leave", {"{ x9; if (x9) return x2;", "M(x7);", "x6; return;", "}"}, {9, 7, 6, 7}},
     {"call that does not return", {"{ x9; if (x9)", "N(x2);", "x7; return;", "}"}, {9, 2, 7, 9}},
