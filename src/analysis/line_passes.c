@@ -347,11 +347,11 @@ static ntr_status count_groups(pass_counter *c) {
     }
     for (size_t i = 0; i < c->graph.flow->count; i++) {
         line_group *group = &c->groups[c->group_of[i]];
-        const uint64_t executed = c->graph.flow->insns[i].part;
-        c->graph.flow->insns[i].contained =
-            group->stamp && !group->owned && !group->more && !c->graph.flow->insns[i].optimized;
-        c->graph.flow->insns[i].only_end = !group->stamp && !c->graph.flow->insns[i].by_llvm;
-        if (executed > group->most && !c->graph.flow->insns[i].implicit) group->most = executed;
+        ntr_line_insn *insn = &c->graph.flow->insns[i];
+        const uint64_t executed = insn->part;
+        insn->contained = group->stamp && !group->owned && !group->more && !insn->optimized && !insn->by_llvm;
+        insn->only_end = !group->stamp && !insn->by_llvm;
+        if (executed > group->most && !insn->implicit) group->most = executed;
     }
     count_most(c);
     return NTR_OK;
