@@ -46,6 +46,8 @@ struct value {
             if (!caught) { add(4); goto failed; }                                                                      \
         } else                                                                                                         \
         failed: add(5)
+#define LEAVES(statement, number, out)                                                                                 \
+    try { statement; } catch (const std::runtime_error &) { if (number & 2) { add(8); goto out; } add(1); } add(2); out: add(3)
 // clang-format on
 #define THROWS(statement)                                                                                              \
     try {                                                                                                              \
@@ -80,6 +82,10 @@ void caught(int n) {
     EXPECT(thrower(n + 1).use(), "odd", next);
     EXPECT(thrower(n + 2), "odd", last);
     EXPECT(wants(std::string("abc"), n), "even", end);
+}
+void left(int n) {
+    LEAVES(throws(n & 1), n, first);
+    LEAVES(throws((n >> 1) & 1), n, second);
 }
 void temporaries(int n) {
     THROWS(wants(std::string("ab"), n & 6));
@@ -130,15 +136,20 @@ struct insn {
         return code == 3;
     }
 };
+// clang-format off
 int operands(const insn &i, int n) {
-    if (!i.last() && i.op() == 2 && (i.out() == n || i.out() == 2)) {
+    if (!i.last() &&
+        i.op() == 2 && (i.out() == n ||
+                        i.out() == 2)) {
         return 1;
     }
     return 0;
 }
 bool returned(const insn &i, int n) {
-    return i.op() == 3 && i.out() == n;
+    return i.op() == 3 &&
+           i.out() == n;
 }
+// clang-format on
 int conditions(int n) {
     int found = 0;
     if ((std::string("a") == result(n) && n > 2) || std::string("ab") == result(n + 1)) {
@@ -177,6 +188,7 @@ int main() {
     int sum = 0;
     for (int n = 0; n < 12; n++) {
         caught(n);
+        left(n);
         temporaries(n);
         handled(n);
         scopes(n);
