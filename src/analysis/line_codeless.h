@@ -4,21 +4,22 @@
  * code. Those that are not change the counts of lines where they lie between two blocks of one line, because control
  * leaves the line and comes back:
  *
- * - Where a variable ends whose class has a destructor, and where a handler of exceptions ends, gcc notes that its
- *   memory is free. The note belongs to no line, and is a block of its own if several ways meet behind it, or if
- * several lead on from it (`break`, `return` and the end of a scope share the call of a destructor, and a number in a
- *   register says where to go on).
+ * - Where a variable ends whose class has a destructor, gcc notes that its memory is free. The note belongs to no line.
+ *   It is a block of its own if several ways meet behind it, or lead on from it: `break`, `return` and the end of a
+ *   scope share the call of a destructor, and a number in a register says where to go on.
  * - The jump of the only `return` of a function is behind this note.
+ * - Calls of destructors between an exception and its handler, and the end of a handler, are followed by such blocks.
  * - Where the two ways to the value of `a && b` meet, the block has the line of the last operand.
  * - The end of an endless loop is a block. A jump to it is made one to the loop's beginning.
  *
- * The code of each of these is what gcc 12 to 14 make of it. Where the code is not like that, nothing is assumed. */
+ * The code of each of these is what gcc 12 makes of it. gcc 14 has more of these blocks. Where the code is not like
+ * that, nothing is assumed. */
 #ifndef NTR_ANALYSIS_LINE_CODELESS_H
 #define NTR_ANALYSIS_LINE_CODELESS_H
 
 #include "analysis/line_graph.h"
 
-/* Sets `also`, `rounds` and `apart` in the graph. */
+/* Sets `also`, `more`, `no_line` and `apart` in the graph. */
 void ntr_line_codeless_find(ntr_pass_graph *g);
 
 /* Returns whether an instruction is the jump of the only `return` of a function. It has a place of its own, to which

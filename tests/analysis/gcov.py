@@ -149,8 +149,9 @@ LINES = [("loops.c", 39, True), ("cleanups.c", 35, False), ("system_calls.c", 6,
 # traced as code whose calls are AUIPC and JALR, also those that never return
 FAR = ("destructors.cc",)
 
-# gcov 14 counts a line once more where a temporary of it ends, and passes differ from one temporary to the next: line, ours, gcov's
-TEMPORARIES = {"iterators.cc": {(28, 1, 2), (29, 1, 2), (30, 1, 2), (33, 2, 3)}, "macros.cc": {(5, 6, 9), (26, 4, 5), (37, 2, 3)}}
+# gcc 14 has more blocks without code where temporaries and handlers end, and passes differ from one temporary to the next: line, ours, gcov's
+TEMPORARIES = {"iterators.cc": {(31, 6, 5)}, "macros.cc": {(26, 4, 5), (37, 2, 3)},
+               "ways.cc": {(81, 39, 57), (82, 39, 57), (83, 39, 57), (84, 63, 81), (87, 12, 15)}}
 
 
 def passes(source, least, branches):
