@@ -296,11 +296,20 @@ static void look_at_block(ntr_pass_graph *g, uint32_t b) {
     find_rounds(g, b);
 }
 
+/* Returns whether a block is all that is left of a note: a jump, a `nop` in place of one, or both. */
+static bool is_note(const ntr_pass_graph *g, uint32_t b) {
+    const ntr_pass_block *of = &g->blocks[b];
+    const bool nop = ntr_line_graph_is_nop(g, of->first), jump = last_of(g, b)->count.flow == NTR_FLOW_DIRECT_JUMP;
+    return of->first == of->last ? nop || jump : nop && jump && of->first + 1 == of->last;
+}
+
 static void look_at_arc(ntr_pass_graph *g, ntr_pass_arc *a) {
     uint32_t number;
-    if (g->blocks[a->from].no_line) join_handler(g, a);
+    if (leads_to_handler(g, a->from)) join_handler(g, a);
     a->apart |= ends_scope(g, a) || (selects_way(g, a->from, &number) && leads_to_note(g, a, number)) ||
                 (ends_handler(g, a->from) && begins_way(g, a->to));
+    if (a->apart && is_note(g, a->to) && last_of(g, a->to)->line == last_of(g, a->from)->line)
+        g->blocks[a->to].no_line = true;
 }
 
 void ntr_line_codeless_find(ntr_pass_graph *g) {
