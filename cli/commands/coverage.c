@@ -413,8 +413,8 @@ static void note_unknown(ntr_coverage *coverage) {
     ntr_coverage_sums(coverage, NULL, &sums);
     if (ntr_coverage_gaps(coverage) || !sums.lines_unknown) return;
     cli_note("%" PRIu64
-             " lines of functions that were not executed are not known: the compiler may have computed or left "
-             "out their calls; formats that cannot express this leave them out",
+             " lines are not known: the compiler may have computed or left out the calls of their function, or the "
+             "jump that they are; formats that cannot express this leave them out",
              sums.lines_unknown);
 }
 

@@ -82,7 +82,7 @@ static ntr_status add_line(ntr_coverage *c, const ntr_line_insn *insn, const cha
     const added_line added = {
         .line = {.file = keep_file(c, insn->file),
                  .line = insn->line,
-                 .known = known || insn->count.executed,
+                 .known = !insn->open && (known || insn->count.executed),
                  .only_end = insn->only_end,
                  .count = insn->passes},
         .owner = insn->by_llvm ? owner : NULL,
@@ -251,6 +251,35 @@ static ntr_status count_regions(ntr_coverage *c, ntr_debug_info *debug, const nt
     return status;
 }
 
+/* Counts the lines of gcc's functions that are only a jump. */
+static ntr_status count_jumps(ntr_coverage *c, ntr_debug_info *debug, const ntr_line_counts *counts, size_t index,
+                              ntr_line_flow *flow) {
+    ntr_line_insn **insns = ntr_alloc(c->allocator, flow->count + 1, sizeof *insns);
+    ntr_status status = insns ? NTR_OK : NTR_E_MEMORY;
+    for (size_t i = 0; !status && i < flow->count; i++) insns[i] = &flow->insns[i];
+    for (size_t i = 0, end; !status && i < flow->count; i = end) {
+        ntr_frame frame;
+        const ntr_line_insn *first = insns[i];
+        const ntr_place place = ntr_program_image_place(counts->program, index, first->count.address);
+        bool counted = true;
+        for (end = i; end < flow->count && insns[end]->function == first->function; end++)
+            counted &= !insns[end]->by_llvm && !insns[end]->optimized;
+        if (!counted || ntr_debug_info_function(debug, place, &frame) != NTR_OK || frame.artificial) continue;
+        if (!frame.declared_in || !frame.declared_line || !ntr_coverage_selects(c, frame.declared_in)) continue;
+        const ntr_line_function of = {.program = counts->program,
+                                      .debug = debug,
+                                      .image = index,
+                                      .insns = &insns[i],
+                                      .count = end - i,
+                                      .flow = flow,
+                                      .file = frame.declared_in,
+                                      .declared = frame.declared_line};
+        status = ntr_line_regions_jumps(&c->sources, &of);
+    }
+    ntr_dealloc(c->allocator, insns);
+    return status;
+}
+
 static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_counts *counts, size_t index) {
     ntr_line_flow flow;
     ntr_image_info info;
@@ -261,6 +290,7 @@ static ntr_status add_image(ntr_coverage *c, ntr_debug_info *debug, ntr_line_cou
     ntr_line_copies_find(&flow, debug, counts->program, index);
     status = ntr_line_passes_count(&flow, debug, counts, index);
     if (!status) status = count_regions(c, debug, counts, index, &flow);
+    if (!status) status = count_jumps(c, debug, counts, index, &flow);
     if (ntr_program_image(counts->program, index, &info) != NTR_OK) info.bias = 0;
     function_code code = {.debug = debug, .program = counts->program, .image = index};
     for (size_t i = 0; !status && i < flow.count; i++) {

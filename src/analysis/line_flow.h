@@ -22,6 +22,8 @@ typedef struct ntr_line_insn {
     uint32_t depth;    /* and how many are around the instruction (line_copies.h); otherwise 0 */
     uint64_t target;   /* of a branch, direct jump or direct call, also of a call by AUIPC and JALR */
     uint64_t part;     /* executions of the part of the line (line_parts.h) */
+    bool after_jump;   /* it follows a jump in its row: gcc gives it no place (line_jumps.h) */
+    bool open;         /* how often the line was executed is not known */
     bool contained;    /* no block belongs to the line, and `passes` has the executions of those that contain it; of
                      * LLVM: the source has no body of the function (a macro does) */
     uint64_t passes;   /* of the line, at its first instruction in the function; 0 at the others */

@@ -1,5 +1,6 @@
 #include "analysis/line_regions.h"
 
+#include "analysis/line_jumps.h"
 #include "analysis/never_returns.h"
 #include "analysis/source_regions.h"
 #include "base/allocator.h"
@@ -301,23 +302,60 @@ static ntr_status count_with(counted_function *f, const ntr_source_tokens *file,
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 
+/* Finds the instructions of the function's file. */
+static ntr_status find_places(counted_function *f, const ntr_allocator *allocator) {
+    const ntr_line_function *of = f->of;
+    f->places = ntr_alloc(allocator, of->count, sizeof *f->places);
+    if (!f->places) return NTR_E_MEMORY;
+    for (size_t i = 0; i < of->count; i++)
+        if (of->insns[i]->line >= of->declared && of->insns[i]->file && strcmp(of->insns[i]->file, of->file) == 0)
+            f->places[f->place_count++] = of->insns[i];
+    if (f->place_count) qsort(f->places, f->place_count, sizeof *f->places, compare_places);
+    return NTR_OK;
+}
+
+static ntr_status count_steps(const counted_function *f, const ntr_source_tokens *file, const ntr_line_jumps *jumps,
+                              const ntr_allocator *allocator) {
+    ntr_source_tokens tokens = {0};
+    ntr_source_steps steps = {0};
+    const ntr_text_place end = end_place(f);
+    ntr_status status =
+        ntr_source_tokens_select(&tokens, file, f->of->declared, end.line, has_code, (void *)f, allocator);
+    const size_t body = status ? SIZE_MAX : find_body(&tokens, end);
+    if (body != SIZE_MAX) status = ntr_source_steps_find(&steps, &tokens, (uint32_t)body, allocator);
+    if (body != SIZE_MAX && !status) ntr_line_jumps_count(jumps, &steps);
+    ntr_dealloc(allocator, tokens.items);
+    ntr_dealloc(allocator, steps.items);
+    return status == NTR_E_MEMORY ? status : NTR_OK;
+}
+
+ntr_status ntr_line_regions_jumps(ntr_line_sources *sources, const ntr_line_function *of) {
+    counted_function f = {.of = of};
+    const ntr_source_tokens *tokens = NULL;
+    bool found = false;
+    ntr_status status = find_places(&f, sources->allocator);
+    ntr_line_jumps jumps = {of->flow, of->program, of->image, f.places, f.place_count, NULL, 0, 0};
+    const size_t first = (size_t)(of->insns[0] - of->flow->insns);
+    if (!status && f.place_count) status = ntr_line_jumps_find(&jumps, first, first + of->count, &found);
+    if (!status && found && sources->read) status = find_source(sources, of->file, &tokens);
+    if (!status && tokens && tokens->count) status = count_steps(&f, tokens, &jumps, sources->allocator);
+    ntr_line_jumps_release(&jumps);
+    ntr_dealloc(sources->allocator, f.places);
+    return status;
+}
+
 ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of) {
     counted_function f = {.of = of};
     const ntr_source_tokens *tokens;
     if (!sources->read || !of->file || !of->declared) return NTR_OK;
     TRY(find_source(sources, of->file, &tokens));
     if (!tokens->count) return NTR_OK;
-    ntr_status status = NTR_OK;
-    f.places = ntr_alloc(sources->allocator, of->count, sizeof *f.places);
+    ntr_status status = find_places(&f, sources->allocator);
     f.stamps = ntr_alloc(sources->allocator, of->count, sizeof *f.stamps);
     f.queue = ntr_alloc(sources->allocator, of->count, sizeof *f.queue);
-    if (!f.places || !f.stamps || !f.queue) status = NTR_E_MEMORY;
-    for (size_t i = 0; !status && i < of->count; i++)
-        if (of->insns[i]->line >= of->declared && of->insns[i]->file && strcmp(of->insns[i]->file, of->file) == 0)
-            f.places[f.place_count++] = of->insns[i];
-    if (f.place_count) qsort(f.places, f.place_count, sizeof *f.places, compare_places);
+    if (!f.stamps || !f.queue) status = NTR_E_MEMORY;
     for (size_t i = 0; of->deletes && i < f.place_count; i++) f.places[i]->passes = 0;
-    if (f.place_count && !of->deletes) status = count_with(&f, tokens, sources->allocator);
+    if (!status && f.place_count && !of->deletes) status = count_with(&f, tokens, sources->allocator);
     if (!f.place_count) of->insns[0]->source = NTR_COVER_SOURCE_NOT_UNDERSTOOD;
     if (of->deletes) of->insns[0]->source = NTR_COVER_SOURCE_USED;
     ntr_dealloc(sources->allocator, f.places);

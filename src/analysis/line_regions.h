@@ -16,13 +16,15 @@ typedef struct ntr_line_sources {
     size_t count, capacity;
 } ntr_line_sources;
 
-/* A function, or a copy of it that is inlined, declared in line `declared` of `file`. */
+/* A function, or a copy of it that is inlined, declared in line `declared` of `file`. For ntr_line_regions_jumps, all
+ * instructions of a function of gcc. */
 typedef struct ntr_line_function {
     const ntr_program *program;
     ntr_debug_info *debug;
     size_t image;
     ntr_line_insn *const *insns; /* by address */
     size_t count;
+    ntr_line_flow *flow; /* of gcc: that has the instructions */
     const char *file;
     uint32_t declared;
     /* Adds a line that has no code in this function: the one of the brace that ends it, and all lines of an instance of
@@ -36,6 +38,10 @@ typedef struct ntr_line_function {
 /* Sets the passes of the lines of a function, where its source is known and its statements are understood, and the
  * `source` of its first instruction. Errors: NTR_E_MEMORY. */
 ntr_status ntr_line_regions_count(ntr_line_sources *sources, const ntr_line_function *of);
+
+/* Sets the passes of the lines of gcc's code without optimization that are only a jump (line_jumps.h), where the source
+ * is known; otherwise, some are `open`. Errors: NTR_E_MEMORY. */
+ntr_status ntr_line_regions_jumps(ntr_line_sources *sources, const ntr_line_function *of);
 
 void ntr_line_sources_release(ntr_line_sources *sources);
 

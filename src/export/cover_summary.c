@@ -54,8 +54,9 @@ static ntr_status end(ntr_export *x) {
         ntr_out_format(&x->out, "%llu gaps in the trace: the lines under \"unknown\" may have been executed\n",
                        (unsigned long long)gaps);
     else if (sums.lines_unknown)
-        ntr_out_text(&x->out, "the lines under \"unknown\" are of functions that were not executed, and whose calls "
-                              "the compiler may have computed or left out\n");
+        ntr_out_text(&x->out,
+                     "the lines under \"unknown\" may have been executed: the compiler may have computed or left "
+                     "out the calls of their function, or the jump that they are\n");
     return NTR_OK;
 }
 

@@ -143,7 +143,7 @@ def lines(source, level):
 # least number of lines that both have; gcov's branches of C++ contain exceptions, those of C atomic operations; the branches of
 # conditions on several lines (ends.c) are on the last line of their block
 LINES = [("loops.c", 39, True), ("cleanups.c", 35, False), ("system_calls.c", 6, True), ("iterators.cc", 26, False),
-         ("destructors.cc", 47, False), ("ways.cc", 87, False), ("ends.c", 40, False), ("macros.cc", 28, False)]
+         ("destructors.cc", 47, False), ("ways.cc", 87, False), ("ends.c", 40, False), ("macros.cc", 28, False), ("jumps.c", 80, False)]
 
 
 # traced as code whose calls are AUIPC and JALR, also those that never return
@@ -173,6 +173,51 @@ def passes(source, least, branches):
 
 for each_source in LINES:
     case(f"{each_source[0]} -O0: passes through lines as gcov counts them", *each_source)(passes)
+
+
+IDLE = """int main(int argc, char **argv) {
+    int n = 4;
+    do {
+        if (argc > 5 || n == 9)
+            continue;
+    } while (--n > 0);
+    n = 8;
+    while (n-- > 0) {
+        switch (n) {
+        case 3:
+            if (argc > 5)
+                argc++;
+            break;
+        case 2:
+            if (argc > 1)
+                argc++;
+            break;
+        default:
+            argc--;
+        }
+    }
+    return 0;
+}
+"""
+
+
+@case("a jump is not said to be executed, or not executed, where neither the code nor the source says it")
+def idle():
+    """Line 5: both results of the condition lead to the same code, as the source says. Lines 13 and 17: a branch leads past `break`."""
+    place = folder()
+    with open(os.path.join(place, "idle.c"), "w", encoding="utf-8") as file:
+        file.write(IDLE)
+    theirs = from_gcov("idle.c", "-O0", place)[0]
+    equal([theirs[line] for line in (5, 13, 17, 19)], [0, 1, 1, 6], "gcov")
+    run("riscv64-linux-gnu-gcc", "-g", "-O0", "-static", "idle.c", "-o", "plain", cwd=place)
+    run(NTRACE, "run", "-q", "-o", "plain.ntrace", "--", "./plain", cwd=place)
+    for remove in (False, True):
+        if remove:
+            os.remove(os.path.join(place, "idle.c"))
+        answer = json.loads(run(NTRACE, "coverage", "--to", "json", "--only", "idle.c", "plain.ntrace", cwd=place))["files"][0]
+        lines = {line["line"]: line["count"] if line["known"] else None for line in answer["lines"]}
+        equal([lines.get(line) for line in (13, 17, 19)], [None, None, 6] if remove else [1, 1, 6], f"lines, source removed: {remove}")
+        check(remove or lines.get(5) is None, f"line 5: {lines.get(5)}")
 
 
 def inlined(*build):

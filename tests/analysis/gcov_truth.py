@@ -56,7 +56,8 @@ def traced(ntrace, bundle, place, *options, files=None):
         if files is not None and name not in files:
             continue
         for line in file["lines"]:
-            found.lines[name, line["line"]] = line["count"]
+            if line["known"]:
+                found.lines[name, line["line"]] = line["count"]
             found.branches[name, line["line"]] = [b[way] for b in line.get("branches", []) for way in ("taken", "not_taken")]
         for function in file["functions"]:
             found.functions[function["linkage"]] = found.functions.get(function["linkage"], 0) + function["count"]

@@ -1,6 +1,7 @@
 #include "../test.h"
 
 #include "analysis/source_regions.h"
+#include "analysis/source_steps.h"
 #include "base/allocator.h"
 #include "base/macros.h"
 
@@ -41,6 +42,7 @@ static const struct lines_case {
 struct source {
     ntr_source_tokens file, selected;
     ntr_source_regions regions;
+    ntr_source_steps steps;
 };
 
 static bool count(void *user, ntr_text_place begin, ntr_text_place end, uint64_t *found) {
@@ -83,6 +85,7 @@ static void release(struct source *s) {
     ntr_dealloc(NULL, s->file.items);
     ntr_dealloc(NULL, s->selected.items);
     ntr_dealloc(NULL, s->regions.items);
+    ntr_dealloc(NULL, s->steps.items);
 }
 
 static void test_lines(void **state) {
@@ -104,6 +107,57 @@ static void test_lines(void **state) {
             if (got != cases[i].counts[k]) print_message("%s, line %u\n", cases[i].name, k + 1);
             assert_int_equal(got, cases[i].counts[k]);
         }
+        release(&s);
+    }
+}
+
+/* Whether a way from the first character of line `from` has come to the jump of line `jump`. */
+static const struct step_case {
+    const char *name, *lines[8];
+    uint32_t from, jump;
+    ntr_source_answer answer;
+} steps[] = {
+    {"statement before it", {"{ for (;;) {", "if (a)", "b;", "break;", "c; }", "}"}, 2, 4, NTR_SOURCE_YES},
+    {"its last statement", {"{ for (;;) {", "if (a)", "b;", "break;", "c; }", "}"}, 3, 4, NTR_SOURCE_YES},
+    {"statement after it", {"{ for (;;) {", "if (a)", "b;", "break;", "c; }", "}"}, 5, 4, NTR_SOURCE_NO},
+    {"not the last one", {"{ for (;;) {", "if (a) {", "b;", "c; }", "break; }", "}"}, 3, 5, NTR_SOURCE_NO},
+    {"after a label", {"{ switch (a) {", "b;", "case 1:", "break; }", "c; }"}, 2, 4, NTR_SOURCE_YES},
+    {"loop without a condition", {"{ while (1) {", "b;", "if (a)", "c; }", "}"}, 4, 1, NTR_SOURCE_YES},
+    {"loop with a condition", {"{ while (a)", "b;", "return;", "}"}, 2, 3, NTR_SOURCE_NO},
+    {"end of a loop", {"{ while (a) {", "b;", "} return;", "}"}, 1, 3, NTR_SOURCE_YES},
+    {"break of a switch",
+     {"{ for (;;) { switch (a) {", "case 1:", "break; }", "continue; }", "}"},
+     3,
+     4,
+     NTR_SOURCE_YES},
+    {"break of a loop", {"{ for (;;) {", "for (;;) {", "break; }", "} }"}, 3, 1, NTR_SOURCE_YES},
+    {"condition", {"{ for (;;) {", "if (a)", "break;", "c; } }"}, 2, 3, NTR_SOURCE_YES},
+    {"condition, both ways", {"{ while (b) {", "if (a)", "continue;", "}", "}"}, 2, 3, NTR_SOURCE_MAYBE},
+    {"two conditions", {"{ while (b) {", "if (a)", "continue;", "if (c) continue; }", "}"}, 2, 3, NTR_SOURCE_MAYBE},
+    {"end of a switch", {"{ switch (b) { case 1:", "if (a)", "break;", "}", "c; }"}, 2, 3, NTR_SOURCE_MAYBE},
+    {"choice", {"{ while (b) {", "if (a) c; else {", "continue;", "} }", "}"}, 2, 3, NTR_SOURCE_YES},
+    {"two jumps", {"{ while (b) {", "if (a) break; else", "continue;", "}", "}"}, 2, 3, NTR_SOURCE_YES},
+};
+
+static void test_steps(void **state) {
+    (void)state;
+    for (size_t i = 0; i < NTR_COUNT(steps); i++) {
+        struct source s = {0};
+        char text[400] = "";
+        for (size_t k = 0; k < 8 && steps[i].lines[k]; k++) {
+            strcat(text, steps[i].lines[k]);
+            strcat(text, "\n");
+        }
+        assert_int_equal(read_text(&s, text, 1), NTR_OK);
+        assert_int_equal(ntr_source_steps_find(&s.steps, &s.selected, 0, NULL), NTR_OK);
+        ntr_text_place jump = {0};
+        for (uint32_t column = 1; column < 20 && !jump.line; column++)
+            jump = ntr_source_steps_jump(&s.steps, (ntr_text_place){steps[i].jump, column});
+        const uint32_t column = steps[i].lines[steps[i].from - 1][0] == '{' ? 3 : 1;
+        const uint32_t from = ntr_source_steps_at(&s.steps, (ntr_text_place){steps[i].from, column});
+        const ntr_source_answer answer = ntr_source_steps_lead(&s.steps, from, jump);
+        if (answer != steps[i].answer) print_message("%s\n", steps[i].name);
+        assert_int_equal(answer, steps[i].answer);
         release(&s);
     }
 }
@@ -154,11 +208,13 @@ static void test_depth(void **state) {
     assert_int_equal(read_text(&s, text, 1), NTR_OK);
     assert_int_equal(ntr_source_regions_find(&s.regions, &s.selected, 0, &(ntr_source_code){&s, count, leave}, NULL),
                      NTR_E_LIMIT);
+    assert_int_equal(ntr_source_steps_find(&s.steps, &s.selected, 0, NULL), NTR_E_LIMIT);
     free(text);
     release(&s);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_lines), TEST(test_groups), TEST(test_ends), TEST(test_depth)};
+    const struct CMUnitTest tests[] = {TEST(test_lines), TEST(test_steps), TEST(test_groups), TEST(test_ends),
+                                       TEST(test_depth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
