@@ -132,6 +132,12 @@ ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *f, uint64_t address) {
     return low < f->count && f->insns[low].count.address == address ? &f->insns[low] : NULL;
 }
 
+bool ntr_line_flow_is_nop(const ntr_program *program, size_t image, const ntr_insn_count *insn) {
+    const ntr_place place = ntr_program_image_place(program, image, insn->address);
+    if (insn->flow != NTR_FLOW_LINEAR) return false;
+    return ntr_program_bits(program, place, insn->size) == (insn->size == 2 ? 0x0001u : 0x00000013u);
+}
+
 /* A jump back to the entry from inside of the function is not another call of it. */
 uint64_t ntr_line_flow_entries(const ntr_line_flow *f, uint64_t entry, uint64_t size) {
     if (!f->count) return 0;

@@ -63,6 +63,9 @@ ntr_status ntr_line_flow_make(ntr_line_flow *flow, ntr_debug_info *debug, ntr_li
 /* Returns the instruction at `address`, or NULL when it is not in the line table. */
 ntr_line_insn *ntr_line_flow_find(const ntr_line_flow *flow, uint64_t address);
 
+/* Returns whether an instruction does nothing, as compilers write it. */
+bool ntr_line_flow_is_nop(const ntr_program *program, size_t image, const ntr_insn_count *insn);
+
 /* Returns how often the code [entry, entry + size) of a function or an inlined copy was entered at its entry. */
 uint64_t ntr_line_flow_entries(const ntr_line_flow *flow, uint64_t entry, uint64_t size);
 

@@ -34,8 +34,7 @@ uint32_t ntr_line_graph_bits(const ntr_pass_graph *g, uint32_t insn) {
 }
 
 bool ntr_line_graph_is_nop(const ntr_pass_graph *g, uint32_t insn) {
-    const ntr_insn_count *of = &g->flow->insns[insn].count;
-    return of->flow == NTR_FLOW_LINEAR && ntr_line_graph_bits(g, insn) == (of->size == 2 ? 0x0001u : 0x00000013u);
+    return ntr_line_flow_is_nop(g->counts->program, g->index, &g->flow->insns[insn].count);
 }
 
 bool ntr_line_graph_symbol(const ntr_pass_graph *g, uint64_t address, ntr_symbol *symbol) {

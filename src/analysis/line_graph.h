@@ -16,6 +16,7 @@ typedef struct ntr_pass_block {
     uint32_t first_arc, arcs;
     uint32_t also; /* an instruction of a line that gcc has in this block, too, or NTR_NO_INDEX (line_codeless.h) */
     bool targeted; /* a branch or a direct jump leads to it */
+    bool crossed; /* one of another line does (line_passes.c) */
     bool skipped_to; /* a branch leads to it from before */
     bool no_line; /* gcc has it in no line */
     bool counts; /* it returns, and a statement of the source does it */

@@ -10,6 +10,7 @@
 enum {
     OWN_MAX = 16, /* instructions of a line that is only a jump */
     TARGETS_MAX = 3 * OWN_MAX,
+    LINE_WAYS_MAX = 100000, /* of a function; each is compared with the jumps of one place */
 };
 
 /* A line that is only a jump: its instructions are in places[first, end). */
@@ -48,6 +49,7 @@ static ntr_status add_ways(ntr_line_jumps *j, const ntr_line_insn *insn, const n
 static int compare_ways(const void *a, const void *b) {
     const ntr_line_way *x = a, *y = b;
     NTR_COMPARE_BY(to);
+    if (!x->count != !y->count) return x->count ? -1 : 1;
     return NTR_COMPARE(x->from, y->from);
 }
 
@@ -67,9 +69,7 @@ static size_t find_way(const ntr_line_jumps *j, uint64_t to) {
 /* ---- lines ------------------------------------------------------------------------------------- */
 
 static bool is_nop(const ntr_line_jumps *j, const ntr_insn_count *insn) {
-    const ntr_place place = ntr_program_image_place(j->program, j->image, insn->address);
-    if (insn->flow != NTR_FLOW_LINEAR || insn->size > 4) return false;
-    return ntr_program_bits(j->program, place, insn->size) == (insn->size == 2 ? 0x0001u : 0x00000013u);
+    return ntr_line_flow_is_nop(j->program, j->image, insn);
 }
 
 static bool is_own(const ntr_line_jumps *j, const jump_line *l, const ntr_line_insn *insn) {
@@ -117,15 +117,16 @@ static uint64_t count_past(const ntr_line_jumps *j, const jump_line *l, const nt
         for (size_t k = 0; k < i; k++) counted |= l->targets[k] == target;
         const ntr_line_insn *to = counted ? NULL : ntr_line_flow_find(j->flow, target);
         if (!to || is_own(j, l, to)) continue;
-        for (size_t k = find_way(j, target); k < j->count && j->ways[k].to == target; k++) {
+        for (size_t k = find_way(j, target); k < j->count && j->ways[k].to == target && j->ways[k].count; k++) {
             const ntr_line_insn *from = j->ways[k].from;
+            if (!steps && *lost) break;
             if (is_own(j, l, from)) continue;
             const bool known = steps && (!from->after_jump || j->ways[k].step != NTR_SOURCE_STEP_NONE);
             const ntr_source_answer answer =
                 known ? ntr_source_steps_lead(steps, j->ways[k].step, place) : NTR_SOURCE_NO;
             if (answer == NTR_SOURCE_YES) count += j->ways[k].count;
-            *maybe |= answer == NTR_SOURCE_MAYBE && j->ways[k].count;
-            *lost |= !known && j->ways[k].count;
+            *maybe |= answer == NTR_SOURCE_MAYBE;
+            *lost |= !known;
         }
     }
     return count;
@@ -189,12 +190,13 @@ ntr_status ntr_line_jumps_find(ntr_line_jumps *j, size_t first, size_t end, bool
     }
     if (j->count) qsort(j->ways, j->count, sizeof *j->ways, compare_ways);
     *found = false;
+    const bool few = j->count <= LINE_WAYS_MAX;
     for (bool more = find_line(j, &l, 0); more; more = find_line(j, &l, l.end)) {
         const uint64_t entries = count_entries(j, &l);
         bool past = false;
         count_past(j, &l, NULL, (ntr_text_place){0}, &past, &past);
         set_open(j, &l, past && !entries);
-        *found |= past || entries;
+        *found |= few && (past || entries);
     }
     return NTR_OK;
 }

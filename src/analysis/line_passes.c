@@ -126,14 +126,28 @@ static uint32_t after_call(const pass_counter *c, uint32_t b) {
 }
 
 /* Returns whether a block has no line of its own: gcc gives code that no statement has made, for example what leaves a
- * scope, no row. It follows a jump, in the row of the statement before that. A landing pad that calls a destructor has
- * the line of that. */
+ * scope, no row. It follows a jump, in the row of the statement before that, or another line jumps into this row. A
+ * landing pad that calls a destructor has the line of that. */
 static bool is_without_line(const pass_counter *c, uint32_t b) {
     const pass_block *of = &c->graph.blocks[b];
     const ntr_line_insn *first = &c->graph.flow->insns[of->first], *last = &c->graph.flow->insns[of->last];
-    if (!b || first->begins_row || first[-1].count.flow != NTR_FLOW_DIRECT_JUMP || of->end <= of->last) return false;
-    if (ntr_line_is_call(last) && ntr_line_graph_is_landing_pad(&c->graph, b)) return false;
-    return c->group_of[of->first] == c->group_of[of->first - 1];
+    if (!b || first->begins_row || c->group_of[of->first] != c->group_of[of->first - 1] || of->end <= of->last)
+        return false;
+    if (first[-1].count.flow == NTR_FLOW_DIRECT_JUMP)
+        return !(ntr_line_is_call(last) && ntr_line_graph_is_landing_pad(&c->graph, b));
+    if (!of->crossed || first[-1].count.flow != NTR_FLOW_LINEAR || last->count.flow == NTR_FLOW_RETURN) return false;
+    const bool entry = c->graph.flow->insns[of[-1].first].count.address == first->function;
+    return (entry || !ntr_line_graph_is_landing_pad(&c->graph, b - 1)) && !first->optimized && !first->by_llvm;
+}
+
+/* Finds the blocks to which another line jumps. */
+static void find_crossed(pass_counter *c) {
+    for (uint32_t b = 0; b < c->graph.block_count; b++) {
+        const uint32_t last = c->graph.blocks[b].last;
+        const uint32_t target = ntr_line_graph_target(&c->graph, &c->graph.flow->insns[last]);
+        if (target != NO_INDEX && c->group_of[target] != c->group_of[last])
+            c->graph.blocks[c->graph.block_of[target]].crossed = true;
+    }
 }
 
 /* Each line counts once in a block. The block belongs to its greatest line (of each file, where the files change). The
@@ -361,6 +375,7 @@ static ntr_status count(pass_counter *c) {
     TRY(make_groups(c));
     TRY(ntr_line_graph_make(&c->graph));
     ntr_line_codeless_find(&c->graph);
+    find_crossed(c);
     return count_groups(c);
 }
 

@@ -164,7 +164,10 @@ def passes(source, least, branches):
         source_in(place, "source", header)
     theirs = from_gcov(source, "-O0", place)
     relax = "-mno-relax" if source in FAR else "-mrelax"
-    complaints, compared = compare(text, from_trace(source, (compiler_of(source), "-O0", relax), place), theirs, branches)
+    ours = from_trace(source, (compiler_of(source), "-O0", relax), place)
+    for name in re.findall(r"always_inline\)\) \w+ (\w+)", "\n".join(text)):
+        check(ours[2].pop(name, 0) > 0 and name not in theirs[2], f"{name}: inlined, which gcov does not list")
+    complaints, compared = compare(text, ours, theirs, branches)
     if int(run(compiler_of(source), "-dumpversion", cwd=place).split(b".")[0]) >= 14:
         known = {f"line {line}: {ours}, gcov {found}: {text[line - 1]}" for line, ours, found in TEMPORARIES.get(source, ())}
         complaints = [complaint for complaint in complaints if complaint not in known]

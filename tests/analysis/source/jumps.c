@@ -103,6 +103,27 @@ out:
     return s;
 }
 
+static inline __attribute__((always_inline)) unsigned choose(const int *n, int how, int where) {
+    if (where == 1)
+        return how == 1 ? (unsigned)odd(*n) : odd(odd(*n)) + 1u;
+    else
+        return how == 1 ? (unsigned)*n : odd(*n) + 1u;
+}
+
+static inline __attribute__((always_inline)) unsigned choice(const int *n, int how) {
+    return choose(n, how, 1);
+}
+
+/* What begins and ends an inlined copy has no place. */
+static int copies(int n, int how) {
+    int s = 0;
+    int k = n & 3;
+    do {
+        s += odd(choice(&k, how));
+    } while (k-- > 0);
+    return s;
+}
+
 static int last;
 
 static void returns(int n) {
@@ -123,7 +144,7 @@ static void returns(int n) {
 int main(void) {
     int s = 0;
     for (int i = 0; i < 23; i++) {
-        s += cases(i) + loops(i) + endless(i);
+        s += cases(i) + loops(i) + endless(i) + copies(i, 1);
         returns(i);
     }
     return s == 0;
