@@ -117,7 +117,9 @@ def newer():
         equal([function["source"] for file in answer["files"] for function in file["functions"]], [said], "functions")
         Run("report", "-o", page, bundle)
         with open(page, encoding="utf-8") as file:
-            equal(int(re.search(r'\[5,"    } else {",(\d+)', file.read())[1]), counts[said], "report")
+            shown = file.read()
+        equal(int(re.search(r'\[5,"    } else {",(\d+)', shown)[1]), counts[said], "report")
+        matches('"rule":"(gcov and )?llvm-cov","by_code":[%s],' % ("0" if said == "used" else "1-9"), shown, "rule of the report")
     equal(counts, {"used": 1, "unknown": 0}, "count of `} else {`: llvm-cov's, and that of its code")
     by_code = "counted by their code alone, which llvm-cov counts by the source: 1 \\(optimized 0, source unknown 1, not understood 0\\)"
     matches(by_code, Run("coverage", "--only", place, bundle).out, "text")

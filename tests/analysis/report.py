@@ -223,6 +223,7 @@ def source_equals_coverage(b, page):
     with open(shown[0], encoding="utf-8") as text:
         lines = text.read().split("\n")
     assert all(row[1] == lines[row[0] - 1] for row in shown[5])
+    assert page.run("document.getElementById('source-rule').textContent") == "Lines are counted by the rule of gcov."
     by_line = {}
     for row in map(json.loads, b.run(b.ntrace, "profile", "--by", "line", "--format", "jsonl", "work.ntrace").splitlines()):
         if row.get("file") == shown[0]:

@@ -1,5 +1,6 @@
 /* Source part of the report: all files with their coverage. Files with the most instructions, up to a limit of size,
  * also have their lines with counts and branch outcomes. */
+#include "export/cover_files.h"
 #include "export/pages/report_parts.h"
 
 #include "base/allocator.h"
@@ -183,7 +184,12 @@ static void write_file(source_section *s, const source_file *f) {
 ntr_status ntr_report_source(ntr_export *x) {
     source_section s = {.x = x, .left = NTR_REPORT_SOURCE};
     ntr_status status = gather(&s);
-    ntr_out_format(&x->out, "{\"count\":%llu,\"files\":[", (unsigned long long)s.file_count);
+    ntr_cover_sums sums;
+    const struct ntr_report *r = x->state;
+    ntr_coverage_sums(r->coverage, NULL, &sums);
+    ntr_out_format(&x->out, "{\"count\":%llu,\"rule\":\"%s\",\"by_code\":%llu,\"files\":[",
+                   (unsigned long long)s.file_count, ntr_cover_rule_name(r->coverage),
+                   (unsigned long long)ntr_cover_by_code(&sums));
     for (size_t i = 0; !status && i < s.file_count && i < NTR_REPORT_FILES; i++) {
         if (i) ntr_out_text(&x->out, ",\n");
         write_file(&s, &s.files[i]);

@@ -72,6 +72,8 @@ function setUpSource() {
   });
   put(id("files-table"), [heading([{ title: "file", text: 1 }, { title: "instructions" }, { title: "lines" }, { title: "covered" },
     { title: "not known" }, { title: "branch outcomes" }]), make("tbody", {}, list.map(fileRow))]);
+  id("source-rule").textContent = "Lines are counted by the rule of " + data.source.rule + "." + (data.source.by_code ? " The lines of "
+    + count(data.source.by_code) + " functions are counted by their code alone, which llvm-cov counts by the source." : "");
   id("source-file").addEventListener("change", function () { openSource(this.value); });
   openSource((hot || list[0])[0], hottestLine(hot));
 }
