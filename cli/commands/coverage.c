@@ -327,12 +327,34 @@ static const char **values_of(const struct cli_list *list) {
     return values;
 }
 
+static void free_texts(const char **texts, size_t count) {
+    for (size_t i = 0; texts && i < count; i++) free((void *)(uintptr_t)texts[i]);
+    free(texts);
+}
+
+/* Returns the paths of --only, of which those that begin with . or .. are made absolute, or NULL when out of memory. */
+static const char **only_of(const struct cli_list *list) {
+    const char **paths = calloc(list->count + 1, sizeof *paths);
+    bool good = paths;
+
+    for (size_t i = 0; good && i < list->count; i++) {
+        const char *value = list->items[i].value, *rest = value + strspn(value, ".");
+        const bool here = rest > value && rest - value <= 2 && (!*rest || *rest == '/');
+        paths[i] = here ? realpath(value, NULL) : NULL;
+        if (!paths[i]) paths[i] = strdup(value);
+        good = paths[i];
+    }
+    if (good) return paths;
+    free_texts(paths, list->count);
+    return NULL;
+}
+
 static int open_run(struct coverage_run *run) {
     const struct coverage_options *o = run->options;
 
     ntr_source_options_init(&run->sources);
     run->clang_args = values_of(&o->clang_args);
-    run->only = values_of(&o->only);
+    run->only = only_of(&o->only);
     run->only_used = calloc(o->only.count + 1, sizeof *run->only_used);
     ntr_coverage_new(NULL, &run->coverage);
     if (o->evidence || cli_coverage_wants_decisions(o) ||
@@ -364,7 +386,7 @@ static void close_run(struct coverage_run *run) {
     ntr_decisions_free(run->decisions);
     ntr_object_coverage_free(run->object);
     free(run->clang_args);
-    free(run->only);
+    free_texts(run->only, run->options->only.count);
     free(run->only_used);
     cli_justify_release(&run->justify);
     cli_source_text_release(&run->source);

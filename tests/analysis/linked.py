@@ -241,7 +241,7 @@ def split_files_gone():
         file.write("int main(int n, char **a) {\n    (void)a;\n    if (n > 1)\n        return 1;\n    return 0;\n}\n")
     truth.run(GCC, "-g", "-gsplit-dwarf", "-O0", "-static", "m.c", "-o", "m", cwd=place)
     truth.run(NTRACE, "run", "-q", "-o", "m.ntrace", "--", "./m", cwd=place)
-    whole = answer(place, "m.ntrace", "--only", "m.c")
+    whole = answer(place, "m.ntrace", "--only", "./m.c")  # of the current folder
     split, = (name for name in os.listdir(place) if name.endswith(".dwo"))
     dwarf_packer.pack([os.path.join(place, split)], os.path.join(place, "packed"))
     os.remove(os.path.join(place, split))
