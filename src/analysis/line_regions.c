@@ -115,22 +115,6 @@ static bool count_range(void *user, ntr_text_place begin, ntr_text_place end, ui
     return first != NULL;
 }
 
-/* Returns whether an instruction calls what never returns, as clang knows it: not a function of C++, of which the
- * attribute `[[noreturn]]` is not a part of its type. */
-static bool stops(const counted_function *f, const ntr_line_insn *insn, bool *asserts) {
-    static const char prefix[] = "__assert";
-    const bool call = insn->count.flow == NTR_FLOW_DIRECT_CALL || insn->count.flow == NTR_FLOW_INDIRECT_CALL;
-    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, insn->target);
-    ntr_frame frame;
-    ntr_symbol symbol;
-    if (!call || !insn->target || !ntr_never_returns(f->of->program, f->of->debug, place)) return false;
-    if (ntr_debug_info_function(f->of->debug, place, &frame) == NTR_OK && frame.declared_line)
-        return !frame.linkage || strncmp(frame.linkage, "_Z", 2) != 0;
-    if (ntr_program_symbol(f->of->program, place, &symbol) != NTR_OK) return true;
-    *asserts |= strncmp(symbol.name, prefix, sizeof prefix - 1) == 0;
-    return true;
-}
-
 /* How control leaves the code of a statement. */
 typedef struct statement_exit {
     ntr_text_place begin, end;
@@ -168,14 +152,28 @@ static void go_to(const counted_function *f, statement_exit *s, uint64_t address
     }
 }
 
+/* Returns whether an instruction calls what never returns. clang does not know it of functions of C++: the attribute
+ * `[[noreturn]]` is not a part of their type. */
+static bool stops(const counted_function *f, statement_exit *s, const ntr_line_insn *insn) {
+    static const char prefix[] = "__assert";
+    const bool call = insn->count.flow == NTR_FLOW_DIRECT_CALL || insn->count.flow == NTR_FLOW_INDIRECT_CALL;
+    const ntr_place place = ntr_program_image_place(f->of->program, f->of->image, insn->target);
+    ntr_frame frame;
+    ntr_symbol symbol;
+    if (!call || !insn->target || !ntr_never_returns(f->of->program, f->of->debug, place)) return false;
+    const bool declared = ntr_debug_info_function(f->of->debug, place, &frame) == NTR_OK && frame.declared_line;
+    if (!declared || !frame.linkage || strncmp(frame.linkage, "_Z", 2) != 0) s->stopped = true;
+    if (!declared && ntr_program_symbol(f->of->program, place, &symbol) == NTR_OK)
+        s->asserts |= strncmp(symbol.name, prefix, sizeof prefix - 1) == 0;
+    return true;
+}
+
 static void leave(const counted_function *f, statement_exit *s, const ntr_line_insn *insn) {
     const ntr_flow flow = (ntr_flow)insn->count.flow;
-    const bool stopped = stops(f, insn, &s->asserts);
-    s->stopped |= stopped;
     s->calls += flow == NTR_FLOW_DIRECT_CALL || flow == NTR_FLOW_INDIRECT_CALL;
     if (flow == NTR_FLOW_BRANCH || flow == NTR_FLOW_DIRECT_JUMP) go_to(f, s, insn->target);
-    if (!stopped && flow != NTR_FLOW_DIRECT_JUMP && flow != NTR_FLOW_INDIRECT_JUMP && flow != NTR_FLOW_RETURN)
-        go_to(f, s, insn->count.address + insn->count.size);
+    const bool jumps = flow == NTR_FLOW_DIRECT_JUMP || flow == NTR_FLOW_INDIRECT_JUMP || flow == NTR_FLOW_RETURN;
+    if (!jumps && !stops(f, s, insn)) go_to(f, s, insn->count.address + insn->count.size);
 }
 
 /* Code that is left at two places, or calls what does not return; what only an exception reaches is left out. A macro

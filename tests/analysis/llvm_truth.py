@@ -57,7 +57,7 @@ def is_left(text_of, found, key):
     before = [(line, left) for line, left, _ in found.left.get(key[0], ()) if line <= key[1]]
     if not before:
         return False
-    text = " ".join(text_of((key[0], at)) for at in range(max(before[-1][0] + 1, key[1] - 60), key[1]))
+    text = " ".join(text_of((key[0], at)) for at in range(max(before[-1][0] + 1, key[1] - 200), key[1]))
     return before[-1][1] or not found.left_names.isdisjoint(re.findall(r"(\w+) ?\(", text))
 
 
@@ -76,7 +76,7 @@ def reason(text_of, found, key):
     """The rule by which llvm-cov may count a line otherwise, or None."""
     file, number = key
     line = text_of(key).strip()
-    if "assert(" in line:
+    if "assert(" in line or (line == "}" and any("assert(" in text_of((file, number - at)) for at in (1, 2))):
         return "assert"
     if has_macro(text_of, found, key):
         return "macros"
