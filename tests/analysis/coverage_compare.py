@@ -225,6 +225,27 @@ def edit(path, old, new):
         file.write(text.replace(old, new))
 
 
+def executed_lines(place, command, stdin, lines):
+    """The lines, of those given, of which QEMU has executed an instruction: it logs the code that it translates."""
+    execute(["qemu-riscv64", "-d", "in_asm,nochain", "-D", "qemu.log", *command], place, stdin)
+    with open(os.path.join(place, "qemu.log"), encoding="utf-8", errors="replace") as file:
+        translated = {int(found[1], 16) for found in map(re.compile(r"0x([0-9a-f]+):").match, file) if found}
+    found, names, number, before = set(), {}, 0, None
+    for text in truth.run("llvm-dwarfdump-19", "--debug-line", command[0], cwd=place).decode(errors="replace").splitlines():
+        index, name, row = re.match(r"file_names\[ *(\d+)\]:", text), re.match(r'\s+name: "(.*)"', text), re.match(r"0x([0-9a-f]+) +(\d+) +\d+ +(\d+) ", text)
+        if text.startswith("debug_line["):
+            names, before = {}, None
+        elif index:
+            number = int(index[1])
+        elif name:
+            names.setdefault(number, os.path.basename(name[1]))
+        elif row:
+            if before and before[1] in lines and any(address in translated for address in range(before[0], int(row[1], 16), 2)):
+                found.add(before[1])
+            before = None if "end_sequence" in text else (int(row[1], 16), (names.get(int(row[3])), int(row[2])))
+    return found
+
+
 def several(place, sources):
     """Names of sources and headers of which there are several in a folder: the results have no folders."""
     names = [name for _, _, files in os.walk(place) for name in files]
@@ -281,12 +302,16 @@ def compare(ntrace, sources_folder, program, name, scratch):
     names = sorted(set(ours.functions) & set(theirs.functions))
     functions = [name for name in names if ours.functions[name] != theirs.functions[name]]
     if by_clang:
-        llvm_truth.read_functions(theirs, json.loads(truth.run(ntrace, "coverage", "--to", "gcovr-json", "plain.ntrace", cwd=place)))
+        llvm_truth.read_functions(theirs, json.loads(truth.run(ntrace, "coverage", "--to", "gcovr-json", "plain.ntrace", cwd=place)), ours.lines)
     reasons = {key: llvm_truth.reason(text_of, theirs, key) if by_clang else truth.reason(text_of, key) for key, _, _ in counts}
     for key, _, _ in counts:
         BY_REASON[reasons[key]] = BY_REASON.get(reasons[key], 0) + 1
     rows = [f"{program} {name}: {key[0]}:{key[1]}: {a}, expected {b}: {reasons.get(key, 'in one list only')}: {text_of(key).strip()[:90]}"
             for key, a, b in counts + (executed if by_clang else alone)]
+    if by_clang and executed and "-static" in options:  # otherwise QEMU's log has other addresses than the file
+        ran = executed_lines(place, ["plain/program", *arguments], stdin, {key for key, _, _ in executed})
+        right = [row for row in executed if (row[1] > 0) == (row[0] in ran)]
+        rows += [f"{program} {name}: {len(right)} of {len(executed)} lines executed in one only are as QEMU's log says"]
     open_counts = sum(1 for key, _, _ in counts if reasons[key] is None)
     sums = decisions(ntrace, place, their_decisions) if by_clang else (0, 0, 0, [])
     rows += [f"{program} {name}: function {function}: {ours.functions[function]}, expected {theirs.functions[function]}" for function in functions] + sums[3]

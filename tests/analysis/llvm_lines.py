@@ -86,6 +86,20 @@ def sources(source, least):
     as_llvm_cov(place, source, least)
 
 
+@case("the rules by which llvm-cov counts what was not executed, each with its line")
+def untrue():
+    place, source = folder(), "untrue.cc"
+    shutil.copy(os.path.join(HERE, "source", source), place)
+    with open(os.path.join(place, source), encoding="utf-8") as file:
+        marks = [re.search(r"// ([a-z ]+): (\d+), (\d+)$", line) for line in file.read().split("\n")]
+    expected = {number: (int(mark[2]), int(mark[3])) for number, mark in enumerate(marks, 1) if mark}
+    theirs = from_llvm_cov(source, place)
+    trace("clang++-19", [source], place, *TARGET)
+    ours = lines_of(document(place), source)
+    equal({n: (theirs[n], ours[n]) for n in set(ours) & set(theirs) if ours[n] != theirs[n]}, expected, "llvm-cov, and executions")
+    equal(len({mark[1] for mark in marks if mark}), 8, "rules")
+
+
 @case("--rule selects a rule, and every output says which it is")
 def rules():
     place = folder()

@@ -43,9 +43,9 @@ def read_regions(found, document):
                 found.resumed[name, after[0]] = after[1]
 
 
-def read_functions(found, document):
-    """Adds which functions of a trace exceptions or longjmp have left: by their lines in each file, and by name."""
-    found.left, found.left_names = {}, set()
+def read_functions(found, document, lines):
+    """Adds the lines that have code, and which functions of a trace exceptions or longjmp have left: by their lines in each file, and by name."""
+    found.left, found.left_names, found.code = {}, set(), set(lines)
     for file in document["files"]:
         functions = [(function["lineno"], function["returned_count"] < function["execution_count"], function["name"]) for function in file["functions"]]
         found.left[os.path.basename(file["file"])] = sorted(functions)
@@ -86,6 +86,10 @@ def reason(text_of, found, key):
         return "functions that return twice"
     if is_left(text_of, found, key):
         return "code after a call that throws or does not return"
+    if re.match(r"[:,]? *\w+\(.*\)(,| *\{.*)$", line) and text_of((file, number - 1)).strip().endswith((",", ")")):
+        return "initializers of templates"
+    if line == "}" and not any((file, number - at) in found.code for at in (1, 2)):
+        return "what the compiler leaves out"
     if re.search(r"\) (const )?(override )?\{$", line) and not re.match(r"(for|while|if|switch)\b", line):
         return "functions inside of functions"
     if re.search(r"[Ww]ait\(|cv_|lock\(", line):
