@@ -22,6 +22,7 @@ typedef struct counted_function {
     size_t place_count;
     uint32_t *stamps, *queue; /* of exit_of, by instruction: the last statement in which it was reached */
     uint32_t stamp;
+    bool whole; /* groups of conditional directives without code are taken, too */
 } counted_function;
 
 /* ---- sources ----------------------------------------------------------------------------------- */
@@ -194,10 +195,12 @@ static ntr_source_exit exit_of(void *user, ntr_text_place begin, ntr_text_place 
     return s.stopped || s.again ? NTR_SOURCE_EXIT_MAYBE : NTR_SOURCE_EXIT_NEXT;
 }
 
+/* Returns whether a group of a conditional directive is taken: one that has code, and if the braces do not fit then,
+ * also one without (`try {`). */
 static bool has_code(void *user, uint32_t first, uint32_t last) {
     const counted_function *f = user;
     const size_t at = find_place(f, (ntr_text_place){first, 0});
-    return at < f->place_count && f->places[at]->line <= last;
+    return f->whole || (at < f->place_count && f->places[at]->line <= last);
 }
 
 /* Returns a place near the end of the function: where it returns, else the last one. */
@@ -264,8 +267,9 @@ static ntr_status set_lines(const counted_function *f, const ntr_source_regions 
     return NTR_OK;
 }
 
-static bool is_defaulted(const ntr_source_tokens *tokens) {
+static bool is_defaulted(const ntr_source_tokens *tokens, uint32_t declared) {
     size_t i = 0;
+    while (i < tokens->count && tokens->items[i].at.line < declared) i++;
     while (i < tokens->count && tokens->items[i].kind != ';' && tokens->items[i].kind != '{') i++;
     return i && i < tokens->count && tokens->items[i].kind == ';' &&
            ntr_source_token_is(&tokens->items[i - 1], "default");
@@ -279,24 +283,32 @@ static bool is_of_macro(const counted_function *f) {
     return f->places[0]->line == last->line && f->places[i]->column == last->column;
 }
 
-static ntr_status count_with(counted_function *f, const ntr_source_tokens *file, const ntr_allocator *allocator) {
+static ntr_status count_body(counted_function *f, const ntr_source_tokens *file, const ntr_allocator *allocator) {
     ntr_source_tokens tokens = {0};
     ntr_source_regions regions = {0};
     const ntr_text_place end = end_place(f);
     ntr_status status = ntr_source_tokens_select(&tokens, file, f->of->declared, end.line, has_code, f, allocator);
     const size_t body = status ? SIZE_MAX : find_body(&tokens, end);
-    if (body == SIZE_MAX && !status) {
-        const bool defaulted = is_defaulted(&tokens), of_macro = !defaulted && is_of_macro(f);
-        status = of_macro || defaulted ? NTR_OK : NTR_E_SYNTAX;
-        for (size_t i = 0; of_macro && i < f->place_count; i++) f->places[i]->contained = true;
-    } else if (!status) {
+    if (body == SIZE_MAX && !status) status = NTR_E_SYNTAX;
+    if (!status) {
         const ntr_source_code code = {f, count_range, exit_of};
         status = ntr_source_regions_find(&regions, &tokens, (uint32_t)body, &code, allocator);
         if (!status) status = set_lines(f, &regions, &tokens, &tokens.items[body]);
     }
-    f->of->insns[0]->source = status ? NTR_COVER_SOURCE_NOT_UNDERSTOOD : NTR_COVER_SOURCE_USED;
     ntr_dealloc(allocator, tokens.items);
     ntr_dealloc(allocator, regions.items);
+    return status;
+}
+
+static ntr_status count_with(counted_function *f, const ntr_source_tokens *file, const ntr_allocator *allocator) {
+    ntr_status status = count_body(f, file, allocator);
+    if (status == NTR_E_SYNTAX) {
+        const bool defaulted = is_defaulted(file, f->of->declared), of_macro = !defaulted && is_of_macro(f);
+        f->whole = true;
+        for (size_t i = 0; of_macro && i < f->place_count; i++) f->places[i]->contained = true;
+        status = defaulted || of_macro ? NTR_OK : count_body(f, file, allocator);
+    }
+    f->of->insns[0]->source = status ? NTR_COVER_SOURCE_NOT_UNDERSTOOD : NTR_COVER_SOURCE_USED;
     return status == NTR_E_MEMORY ? status : NTR_OK;
 }
 

@@ -103,6 +103,25 @@ static int tries(int n) {
     }
     return n;
 }
+#define GUARDED 1
+static int guarded(int n) {
+#if GUARDED
+    try {
+#endif
+        if (n > 4) {
+            return tries(n);
+        } else {
+            n++;
+        }
+        if (n == 2)
+            return 7;
+#if GUARDED
+    } catch (...) {
+        return 3;
+    }
+#endif
+    return n;
+}
 static int cases(int n) {
     switch (n) {
     case 1: n++;
@@ -121,7 +140,7 @@ int main() {
     for (int i = 0; i < 7; i++) {
         delete made(i);
         delete late(i);
-        global += cases(i);
+        global += cases(i) + guarded(i);
         global += Caller{i}.call();
         global += search<int, true>(i) + search<long, false>(i) + (int)search<double, true>(i);
         global += keep<int>(i) + keep<Holder>(i) + expects(i) + called(i) + tries(i);
