@@ -117,8 +117,8 @@ def choices(bench):
 
 # Functions, and the vectors of their decisions for the inputs from 0 to 7: a, b and c are the bits.
 PATTERNS = {
-    "__attribute__((noinline)) static int f(int a, int b, int c) { if (__builtin_expect(!!((use(a) & 1 || b) && c), 1)) sink++; return 3; }":
-        {"(use(a) & 1 || b) && c": "FF-=F:2 FTF=F:1 FTT=T:1 T-F=F:2 T-T=T:2"},
+    "__attribute__((noinline)) static int f(int a, int b, int c) { if (__builtin_expect(!!((b && c > 0) || use(a) & 1), 1)) sink++; return 3; }":
+        {"(b && c > 0) || use(a) & 1": "F-F=F:2 F-T=T:2 TFF=F:1 TFT=T:1 TT-=T:2"},
     "__attribute__((noinline)) static int g(int a, int b, int c) { if (!a || (b ? (c > 0 && a > b) : c)) sink++; return 3; }":
         {"!a || (b ? (c > 0 && a > b) : c)": "FF=F:3 FT=T:1 T-=T:4", "c > 0 && a > b": "F-=F:1 TF=F:1"},
     "__attribute__((noinline)) static int h(int a, int b, int c) { int n = 0; while (n++ < 2 && (use(a) > 1 && (b || c)) != 0) sink++; return n; }":
