@@ -8,6 +8,7 @@
 #include "base/text.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { STR_OFFSETS_HEADER = 8, SECTIONS_MAX = 8, SECTION_NAMES_MAX = 256 };
+enum { STR_OFFSETS_HEADER = 8, SECTIONS_MAX = 8, PART_HEADER = 64, SECTION_NAMES_MAX = 256 };
 
 typedef struct byte_list {
     const ntr_allocator *allocator;
@@ -89,52 +90,60 @@ static ntr_bytes find_section(Elf *elf, const char *wanted, bool *compressed) {
     return (ntr_bytes){0};
 }
 
-static bool add_section(Elf *elf, size_t name, GElf_Word type, ntr_bytes bytes) {
-    GElf_Shdr header;
-    Elf_Scn *scn = elf_newscn(elf);
-    Elf_Data *data = scn ? elf_newdata(scn) : NULL;
-    if (!data || !gelf_getshdr(scn, &header)) return false;
-    *data = (Elf_Data){.d_buf = (void *)(uintptr_t)bytes.data,
-                       .d_type = ELF_T_BYTE,
-                       .d_version = EV_CURRENT,
-                       .d_size = bytes.size,
-                       .d_align = 1};
-    header.sh_name = (GElf_Word)name;
-    header.sh_type = type;
-    header.sh_addralign = 1;
-    return gelf_update_shdr(scn, &header) != 0;
+static void set_section(uint8_t *header, size_t name, uint32_t type, uint64_t offset, uint64_t size) {
+    ntr_little_put(header, name, 4);
+    ntr_little_put(header + 4, type, 4);
+    ntr_little_put(header + 24, offset, 8);
+    ntr_little_put(header + 32, size, 8);
+    ntr_little_put(header + 48, 1, 8); /* alignment */
 }
 
-static bool write_sections(Elf *elf, const section *sections, size_t count) {
-    char names[SECTION_NAMES_MAX] = "";
-    size_t used = 1;
-    GElf_Ehdr header;
-    if (!gelf_newehdr(elf, ELFCLASS64) || !gelf_getehdr(elf, &header)) return false;
-    for (size_t i = 0; i < count; i++) {
-        const size_t name = used;
-        if (!sections[i].bytes.size) continue;
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s", sections[i].name) + 1;
-        if (!add_section(elf, name, SHT_PROGBITS, sections[i].bytes)) return false;
+static bool write_bytes(int file, const void *bytes, size_t size) {
+    const char *at = bytes;
+    while (size) {
+        const ssize_t n = write(file, at, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        at += n;
+        size -= (size_t)n;
     }
-    if (!add_section(elf, 0, SHT_STRTAB, (ntr_bytes){(const uint8_t *)names, used})) return false;
-    size_t last;
-    if (elf_getshdrnum(elf, &last) != 0) return false;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_type = ET_REL;
-    header.e_machine = EM_RISCV;
-    header.e_version = EV_CURRENT;
-    header.e_shstrndx = (GElf_Half)(last - 1);
-    return gelf_update_ehdr(elf, &header) && elf_update(elf, ELF_C_WRITE) >= 0;
+    return true;
+}
+
+/* Writes an ELF file of 64 bits, whatever the program is: units have the sizes of addresses. It begins with its header
+ * and the headers of its sections. libelf 0.188 is not used for it: without memory, it ends the process. */
+static bool write_sections(int file, const section *sections, size_t count) {
+    uint8_t head[(SECTIONS_MAX + 3) * PART_HEADER] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
+    char names[SECTION_NAMES_MAX] = "";
+    size_t used = 1, number = 1;
+    uint64_t offset = sizeof head;
+    for (size_t i = 0; i < count; i++) {
+        if (!sections[i].bytes.size) continue;
+        number++;
+        set_section(head + number * PART_HEADER, used, SHT_PROGBITS, offset, sections[i].bytes.size);
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s", sections[i].name) + 1;
+        offset += sections[i].bytes.size;
+    }
+    number++;
+    set_section(head + number * PART_HEADER, 0, SHT_STRTAB, offset, used);
+    ntr_little_put(head + 16, ET_REL, 2);
+    ntr_little_put(head + 18, EM_RISCV, 2);
+    ntr_little_put(head + 20, EV_CURRENT, 4);
+    ntr_little_put(head + 40, PART_HEADER, 8); /* the headers of sections, and the first one is empty */
+    ntr_little_put(head + 52, PART_HEADER, 2);
+    ntr_little_put(head + 58, PART_HEADER, 2);
+    ntr_little_put(head + 60, number, 2);
+    ntr_little_put(head + 62, number - 1, 2);
+    bool written = write_bytes(file, head, sizeof head);
+    for (size_t i = 0; i < count && written; i++)
+        written = write_bytes(file, sections[i].bytes.data, sections[i].bytes.size);
+    return written && write_bytes(file, names, used);
 }
 
 /* Returns a file in memory with the sections, or -1. */
 static int make_file(const section *sections, size_t count) {
     const int file = memfd_create("ntrace-debug", MFD_CLOEXEC);
-    if (file < 0) return -1;
-    Elf *elf = elf_begin(file, ELF_C_WRITE, NULL);
-    const bool written = elf && write_sections(elf, sections, count);
-    elf_end(elf);
-    if (written) return file;
+    if (file < 0 || write_sections(file, sections, count)) return file;
     close(file);
     return -1;
 }

@@ -75,6 +75,15 @@ typedef struct die_path {
     Dwarf_Die *die;
 } die_path;
 
+/* Returns whether a value is an address, or its number in .debug_addr. */
+static bool is_address(Dwarf_Attribute *attribute) {
+    static const unsigned forms[] = {DW_FORM_addr,   DW_FORM_addrx,  DW_FORM_addrx1,        DW_FORM_addrx2,
+                                     DW_FORM_addrx3, DW_FORM_addrx4, DW_FORM_GNU_addr_index};
+    for (size_t i = 0; i < NTR_COUNT(forms); i++)
+        if (dwarf_whatform(attribute) == forms[i]) return true;
+    return false;
+}
+
 /* Returns the entry address of a scope in libdw's addresses. `first` is its lowest address; in DWARF 5 the entry may be
  * an offset from it. */
 static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first, bool *damaged) {
@@ -83,7 +92,7 @@ static Dwarf_Addr entry_of(Dwarf_Die *die, Dwarf_Addr first, bool *damaged) {
     Dwarf_Word offset;
     if (!ntr_die_own(die, DW_AT_entry_pc, &attribute, damaged)) return first;
     if (dwarf_formaddr(&attribute, &address) == 0) return address;
-    if (dwarf_formudata(&attribute, &offset) == 0) return first + offset;
+    if (!is_address(&attribute) && dwarf_formudata(&attribute, &offset) == 0) return first + offset;
     *damaged = true;
     return first;
 }
