@@ -152,12 +152,15 @@ static bool has_code(const ntr_line_jumps *j, uint32_t step) {
 }
 
 /* If both results of a condition lead to one place, the compiler leaves the branch out, and maybe all code before it.
- * Then the code of the jump that the condition selects is executed with each result. */
+ * Then the code of the jump that the condition selects is executed with each result, or ways of other code lead past.
+ */
 static bool is_branch_missing(const ntr_line_jumps *j, const jump_line *l, const ntr_source_steps *steps,
                               ntr_text_place jump) {
     const uint32_t test = ntr_source_steps_test(steps, jump);
     bool outside = false;
-    for (size_t i = l->first; test != NTR_SOURCE_STEP_NONE && i < l->end; i++) {
+    if (test == NTR_SOURCE_STEP_NONE) return false;
+    count_past(j, l, NULL, jump, &outside, &outside);
+    for (size_t i = l->first; i < l->end; i++) {
         if (j->places[i]->after_jump) continue;
         const uint64_t to = j->places[i]->count.address;
         for (size_t k = find_way(j, to); k < j->count && j->ways[k].to == to; k++) {
