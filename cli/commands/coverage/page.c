@@ -64,7 +64,7 @@ static void write_shares(const struct cli_coverage_evidence *e, struct cli_outpu
     ntr_coverage_sums(e->data->coverage, NULL, &sums);
     cli_output_text(
         out,
-        "<table id=\"sums\"><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
+        "<h2 id=\"sums\">Sums</h2>\n<table><tr><th>level</th><th>all</th><th>covered</th><th>not covered</th><th>not determinable</th></tr>\n");
     write_share(out, "lines", sums.lines_hit, sums.lines, sums.lines_unknown);
     write_share(out, "branch outcomes", sums.branches_hit, sums.branches, 0);
     write_share(out, "functions", sums.functions_hit, sums.functions, sums.functions_unknown);
