@@ -17,17 +17,18 @@ import sys
 
 sys.path.append(os.path.join(sys.path[0], ".."))
 import harness
-from random_source import HEADER, HEADER_CPP, Function
+from random_source import HEADER, HEADER_CPP, Function, Further
 from harness import NTRACE, check, folder, note
 
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 PROGRAMS = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+FURTHER = 100000  # programs from this seed on have all kinds of statements
 TOOLS = ("riscv64-linux-gnu-gcc", "riscv64-linux-gnu-g++", "riscv64-linux-gnu-gcov", "qemu-riscv64")
 
 def program(seed, cpp):
     """{file name: text}"""
     pick = random.Random(seed)
-    units = [[Function(pick, f"u{unit}f{i}", cpp) for i in range(6)] for unit in range(2)]
+    units = [[(Further if seed >= FURTHER else Function)(pick, f"u{unit}f{i}", cpp) for i in range(6)] for unit in range(2)]
     texts = {"shared.h": HEADER_CPP if cpp else HEADER}
     for unit, functions in enumerate(units):
         text = '#include "shared.h"\n' + "".join("\n".join(f.lines) + "\n" for f in functions)
@@ -87,7 +88,7 @@ def may_stand_alone(text):
     """Whether only one side may list the line."""
     text = text.strip()
     head = re.match(r"^(static inline |inline |template <class T> )?[a-zA-Z].*\)\s*\{?$", text) is not None
-    return head or text in ("{", "}", "};", "try {", "do {", "for (;;) {", "while (1) {") or re.match(r"(case .*|default|again\d+):$", text) is not None
+    return head or text in ("{", "}", "};", "try {", "do {", "for (;;) {", "while (1) {") or re.match(r"(case .*|default|(again|skip)\d+):$", text) is not None
 
 
 named = {}  # rule: number of lines
@@ -97,7 +98,7 @@ def has_scope(lines, at):
     """Whether the function has a destructor, a handler of exceptions, or a variable with references: gcc joins the ways out of it."""
     first = next(i for i in range(at, -1, -1) if lines[i].startswith("int "))
     last = next(i for i in range(first, len(lines)) if lines[i].startswith("}"))
-    return re.search(r"auto |Guard|Numbers|catch", "\n".join(lines[first:last])) is not None
+    return re.search(r"auto |Guard|Numbers|Square|catch", "\n".join(lines[first:last])) is not None
 
 
 def named_rule(lines, at, cpp, ours, theirs):
@@ -116,7 +117,7 @@ def named_rule(lines, at, cpp, ours, theirs):
         return "switch"
     if re.match(r"(if \(.*\{|for \(int v\d+ = .*\{|leaf\(.*\);)$", line) and theirs > ours:
         return "jumps"
-    if out:
+    if out or cpp and re.match(r"\} catch|Square |\} while", line):
         return "ways out of a scope in C++"
     return "ways out of a scope in C++" if cpp and re.match(r"return .*\(", line) and theirs == 2 * ours else None
 

@@ -24,6 +24,41 @@ inline int thrower(int n) {
         throw n;
     return n / 2;
 }
+template <class T> struct Box {
+    T at;
+    explicit Box(T n) : at(n) {}
+    T get() const {
+        if (at > 2)
+            return at;
+        return at + 1;
+    }
+    template <class U> T add(U n) { return at += (T)n; }
+};
+struct Shape {
+    virtual ~Shape() {}
+    virtual int area(int n) { return n + 1; }
+};
+struct Square : Shape {
+    int side;
+    explicit Square(int n) : side(n & 3) {}
+    int area(int n) override {
+        return side * n;
+    }
+};
+inline int with_lambda(int n) {
+    auto f = [n](int x) {
+        if (x > n)
+            return x;
+        return n;
+    };
+    return f(3);
+}
+template <int N> int steps(int n) {
+    if (n > N)
+        return n;
+    return steps<N - 1>(n + 1);
+}
+template <> inline int steps<0>(int n) { return n; }
 struct Numbers {
     int at[4] = {3, 1, 4, 1};
     const int *begin() const { return at; }
@@ -34,9 +69,11 @@ struct Numbers {
 
 class Function:
     """Random statements, one source line in each element of `lines`."""
+    more = False  # the kinds of Further
+
     def __init__(self, pick, name, cpp):
         self.pick, self.cpp, self.names, self.lines = pick, cpp, 0, []
-        self.loops, self.labels = 0, 0
+        self.loops, self.labels, self.tries = 0, 0, 0
         self.put(0, f"int {name}(int n)" + (" {" if pick.random() < 0.7 else ""))
         if not self.lines[-1].endswith("{"):
             self.put(0, "{")
@@ -59,6 +96,9 @@ class Function:
         texts = ["s += n;", "s = leaf(s + n);", "s ^= two(n, 3);", "s += n & 1 ? leaf(n) : 2;", "s += (n > 2 && s > 1);", "n++;", "s -= leaf(leaf(n)) + two(s, n);"]
         if self.cpp:
             texts += ["s += twice(n);", "s += (int)twice(s * 0.5);", "s += [n](int x) { return x + n; }(s);"]
+            if self.more:
+                texts += ["s += Guard(s).to & 3;", "s += Box<int>(n).get();", "s += (int)Box<long>(s).add(n);", "s += with_lambda(n);", "s += steps<3>(n & 3);"]
+                texts += ["s += thrower(n);"] * (self.tries > 0)
         return self.pick.choice(texts)
 
     def block(self, depth, levels, count):
@@ -70,9 +110,9 @@ class Function:
         if self.loops:
             kinds += ["leave", "leave"]
         if levels > 0:
-            kinds += ["if", "if_else", "for", "while", "do", "forever", "one_line_loop", "goto", "switch", "scope"]
+            kinds += ["if", "if_else", "for", "while", "do", "forever", "one_line_loop", "goto", "switch", "scope"] + ["forward"] * self.more
             if self.cpp:
-                kinds += ["guard", "guard", "try", "try", "lambda", "range"]
+                kinds += ["guard", "guard", "try", "try", "lambda", "range"] + ["handlers", "virtual"] * self.more
         getattr(self, "make_" + self.pick.choice(kinds))(depth, levels - 1)
 
     def make_simple(self, depth, _):
@@ -151,6 +191,17 @@ class Function:
         self.put(depth, f"if (++{i} < 3)")
         self.put(depth + 1, f"goto again{self.labels};")
 
+    def make_forward(self, depth, levels):
+        self.labels += 1
+        label = f"skip{self.labels}"
+        self.put(depth, f"if ({self.condition()})")
+        self.put(depth + 1, f"goto {label};")
+        self.put(depth, "{")
+        self.block(depth + 1, levels, 1)
+        self.put(depth, "}")
+        self.lines.append(f"{label}:")
+        self.put(depth, self.simple())
+
     def make_switch(self, depth, _):
         self.put(depth, "switch (n & 3) {")
         for value in range(3):
@@ -179,11 +230,39 @@ class Function:
 
     def make_try(self, depth, levels):
         self.put(depth, "try {")
+        self.tries += 1
         self.block(depth + 1, levels, 1)
+        self.tries -= 1
         self.put(depth + 1, "s += thrower(s);")
         self.put(depth, self.pick.choice(["} catch (int e) {", "} catch (...) {"]))
         self.block(depth + 1, 0, 1)
         self.put(depth, "}")
+
+    def make_handlers(self, depth, levels):
+        """Several handlers, one of which may throw again."""
+        self.put(depth, "try {")
+        self.put(depth + 1, "try {")
+        self.tries += 1
+        self.put(depth + 2, f"Guard {self.name()}(s);")
+        self.block(depth + 2, levels, 1)
+        self.tries -= 1
+        self.put(depth + 2, "s += thrower(s + 1);")
+        self.put(depth + 1, "} catch (const char *) {")
+        self.put(depth + 2, "s++;")
+        self.put(depth + 1, "} catch (int e) {")
+        self.put(depth + 2, "if (e > 3)")
+        self.put(depth + 3, "throw;")
+        self.put(depth + 2, "s += e;")
+        self.put(depth + 1, "}")
+        self.put(depth, "} catch (...) {")
+        self.put(depth + 1, "s--;")
+        self.put(depth, "}")
+
+    def make_virtual(self, depth, _):
+        one = self.name()
+        self.put(depth, f"Square {one}(s);")
+        self.put(depth, f"Shape &r{one} = {one};")
+        self.put(depth, f"s += r{one}.area(n);")
 
     def make_lambda(self, depth, _):
         f = self.name()
@@ -198,3 +277,8 @@ class Function:
         self.put(depth, f"for (int {self.name()} : Numbers()) {{")
         self.body(depth, levels)
         self.put(depth, "}")
+
+
+class Further(Function):
+    """Also temporaries with destructors, several handlers, calls that throw anywhere, virtual functions, members of templates, and goto forward."""
+    more = True
