@@ -86,7 +86,7 @@ def sources(source, least):
     as_llvm_cov(place, source, least)
 
 
-@case("the rules by which llvm-cov counts what was not executed, each with its line")
+@case("the rules by which llvm-cov counts what was not executed, each with its line", long=True)
 def untrue():
     place, source = folder(), "untrue.cc"
     shutil.copy(os.path.join(HERE, "source", source), place)
