@@ -126,9 +126,13 @@ static bool ends_handler(const ntr_pass_graph *g, uint32_t b) {
     return ntr_line_graph_callee(g, b, &symbol) && strncmp(symbol.name, end, sizeof end - 1) == 0;
 }
 
+bool ntr_line_codeless_is_way(const ntr_pass_graph *g, uint32_t insn) {
+    return is_preserved(loads_constant(ntr_line_graph_bits(g, insn)));
+}
+
 /* Returns whether a block begins with the number of a way out of the scope around it. */
 static bool begins_way(const ntr_pass_graph *g, uint32_t b) {
-    return is_preserved(loads_constant(ntr_line_graph_bits(g, g->blocks[b].first)));
+    return ntr_line_codeless_is_way(g, g->blocks[b].first);
 }
 
 /* Returns whether an arc from a branch is taken when the register has a number. */

@@ -22,6 +22,9 @@
 /* Sets `also`, `more`, `no_line` and `apart` in the graph. */
 void ntr_line_codeless_find(ntr_pass_graph *g);
 
+/* Returns whether an instruction is the number of a way out of a scope. The calls of destructors follow it. */
+bool ntr_line_codeless_is_way(const ntr_pass_graph *g, uint32_t insn);
+
 /* Returns whether an instruction is the jump of the only `return` of a function. It has a place of its own, to which
  * other code does not belong. */
 bool ntr_line_codeless_leads_out(const ntr_pass_graph *g, uint32_t insn);

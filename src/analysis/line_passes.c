@@ -136,6 +136,7 @@ static bool is_without_line(const pass_counter *c, uint32_t b) {
     if (first[-1].count.flow == NTR_FLOW_DIRECT_JUMP)
         return !(ntr_line_is_call(last) && ntr_line_graph_is_landing_pad(&c->graph, b));
     if (!of->crossed || first[-1].count.flow != NTR_FLOW_LINEAR || last->count.flow == NTR_FLOW_RETURN) return false;
+    if (ntr_line_codeless_is_way(&c->graph, of->first - 1)) return false;
     const bool entry = c->graph.flow->insns[of[-1].first].count.address == first->function;
     return (entry || !ntr_line_graph_is_landing_pad(&c->graph, b - 1)) && !first->optimized && !first->by_llvm;
 }
