@@ -31,7 +31,7 @@ typedef struct added_line {
     bool by_llvm;
     bool contained; /* ntr_line_insn */
     bool empty; /* the function has no code on the line: it counts where another instance of it has some */
-    bool brace; /* and where any code is: a lambda ends there */
+    bool brace; /* and where any code is: a lambda begins or ends there */
     uint64_t function; /* entry address, and the line of its declaration or 0 */
     uint32_t declared;
 } added_line;

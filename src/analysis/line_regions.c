@@ -249,6 +249,15 @@ static bool is_executed(ntr_line_insn *const *places, size_t count) {
     return i < count;
 }
 
+/* Returns whether the body of a lambda begins on a line: it is a gap of the function around it. */
+static bool begins_lambda(const ntr_source_regions *regions, uint32_t line) {
+    for (size_t i = 0; i < regions->count; i++) {
+        const ntr_source_region *r = &regions->items[i];
+        if (r->gap && r->counted == i && r->begin.line == line) return true;
+    }
+    return false;
+}
+
 /* Sets the counts of the lines of a function. A macro may contain `case`: then its first code says nothing of the
  * others. */
 static ntr_status set_lines(const counted_function *f, const ntr_source_regions *regions,
@@ -258,9 +267,10 @@ static ntr_status set_lines(const counted_function *f, const ntr_source_regions 
     for (uint32_t line = f->places[0]->line; line <= last; line++, i = end) {
         uint64_t count;
         while (end < f->place_count && f->places[end]->line == line) end++;
-        if (i == end && (line < body->at.line || !(line == last || f->of->instance))) continue;
+        const bool shared = i == end && (line == last || begins_lambda(regions, line)); /* with a lambda */
+        if (i == end && (line < body->at.line || !(shared || f->of->instance))) continue;
         if (!ntr_source_regions_line(regions, line, &count)) continue;
-        if (i == end) TRY(f->of->add_empty(f->of->user, line, count, line == last));
+        if (i == end) TRY(f->of->add_empty(f->of->user, line, count, shared));
         if (!count && is_executed(&f->places[i], end - i) && !is_brace(tokens, line)) continue;
         for (size_t k = i; k < end; k++) f->places[k]->passes = k == i ? count : 0;
     }

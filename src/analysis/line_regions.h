@@ -27,8 +27,10 @@ typedef struct ntr_line_function {
     ntr_line_flow *flow; /* of gcc: that has the instructions */
     const char *file;
     uint32_t declared;
-    /* Adds a line that has no code in this function: the one of the brace that ends it, and all lines of an instance of
-     * a template, as other instances may have code there. */
+    /* Adds a line that has no code in this function: the one of the brace that ends it, those that begin with a lambda,
+     * and all lines of an instance of a template, as other instances may have code there. `brace`: one of the first
+     * two.
+     */
     ntr_status (*add_empty)(void *user, uint32_t line, uint64_t count, bool brace);
     void *user;
     bool instance;

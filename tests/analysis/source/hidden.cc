@@ -53,6 +53,18 @@ static int expects(int n) {
     REQUIRE(n < 50);
     return n;
 }
+template <class F, class G> static int either(F f, G g, int n) { return n > 2 ? f(n) : g(n); }
+static int lambdas(int n) {
+    auto square =
+        [](int of) { return of * of; };
+    int sum = either(
+        [](int of) { return of; },
+        [n](int of) {
+            return of + n;
+        },
+        n);
+    return n > 3 ? square(sum) : sum;
+}
 static int called(int n) {
     auto twice = [](int of) { return 2 * of; };
     for (int i = 0; i < n; i++) global += twice(i) + [](int of) {
@@ -147,7 +159,7 @@ int main() {
         global += cases(i) + guarded(i);
         global += Caller{i}.call();
         global += search<int, true>(i) + search<long, false>(i) + (int)search<double, true>(i);
-        global += keep<int>(i) + keep<Holder>(i) + expects(i) + called(i) + tries(i);
+        global += keep<int>(i) + keep<Holder>(i) + expects(i) + called(i) + lambdas(i) + tries(i);
     }
     return global == 12345;
 }
