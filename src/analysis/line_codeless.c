@@ -197,12 +197,12 @@ static void find_handler_ways(ntr_pass_graph *g, uint32_t b) {
     }
 }
 
-/* Returns whether a block has no line because it leads from an exception to a handler: it begins without a row, and
- * moves the exception or compares its number with those of handlers. */
+/* Returns whether a block leads from an exception to a handler: it begins without a row, and moves the exception or
+ * compares its number with those of handlers. */
 static bool leads_to_handler(const ntr_pass_graph *g, uint32_t b) {
     const ntr_flow flow = (ntr_flow)last_of(g, b)->count.flow;
     if (first_of(g, b)->begins_row || (flow != NTR_FLOW_BRANCH && flow != NTR_FLOW_LINEAR)) return false;
-    return ntr_line_graph_is_landing_pad(g, b) || (b && g->blocks[b - 1].next == b && g->blocks[b - 1].no_line);
+    return ntr_line_graph_is_landing_pad(g, b) || (b && g->blocks[b - 1].next == b && g->blocks[b - 1].to_handler);
 }
 
 /* Such code is a part of the way from the call that has thrown. */
@@ -212,12 +212,6 @@ static void join_handler(ntr_pass_graph *g, ntr_pass_arc *a) {
 }
 
 /* ---- lines of blocks --------------------------------------------------------------------------- */
-
-/* Adds executions of a block without code at a block. `insn`: an instruction of its line. */
-static void add_block(ntr_pass_graph *g, uint32_t b, uint64_t executions, uint32_t insn) {
-    g->blocks[b].more = executions;
-    g->blocks[b].more_of = insn;
-}
 
 static bool is_cxx(const ntr_pass_graph *g, const ntr_line_insn *insn) {
     ntr_symbol symbol;
@@ -241,7 +235,9 @@ static void find_returned_value(ntr_pass_graph *g, uint32_t to, uint32_t one) {
     if (last_of(g, to)->count.flow != NTR_FLOW_RETURN || !first->begins_row || !first->returns_value) return;
     if (insns[one].line != first[-1].line || !is_cxx(g, first)) return;
     const uint32_t greatest = greatest_since_branch(g, one);
-    if (insns[greatest].line != insns[one].line) add_block(g, to, first->count.executed, greatest);
+    if (insns[greatest].line == insns[one].line) return;
+    g->blocks[to].more = first->count.executed;
+    g->blocks[to].more_of = greatest;
 }
 
 /* The value of `a && b`: `li a, 1; j value; li a, 0; value:`. */
@@ -259,27 +255,6 @@ static void find_value(ntr_pass_graph *g, uint32_t b) {
     find_returned_value(g, g->block_of[value], jump - 1);
 }
 
-/* ---- rounds of loops --------------------------------------------------------------------------- */
-
-/* The end of an endless loop jumps back to its first statement, and has the line of the `for` or `while` before it.
- * `jumps` of the first block has those that lead back to it since the end of the last loop that begins there. */
-static void find_rounds(ntr_pass_graph *g, uint32_t b) {
-    const ntr_line_insn *back = last_of(g, b);
-    const uint32_t to = ntr_line_graph_target(g, back);
-    if (to == NTR_NO_INDEX || g->block_of[to] > b) return;
-    const ntr_line_insn *first = &g->flow->insns[to];
-    uint64_t *jumps = &g->blocks[g->block_of[to]].jumps;
-    if (back->count.flow == NTR_FLOW_BRANCH) {
-        *jumps += back->line > first->line ? back->count.taken : 0;
-    } else if (back->line > first->line) {
-        *jumps += back->count.executed;
-    } else {
-        if (back->begins_row && back->line < first->line && back->file == first->file)
-            add_block(g, b, *jumps, g->blocks[b].last);
-        *jumps = 0;
-    }
-}
-
 /* ---- the whole --------------------------------------------------------------------------------- */
 
 bool ntr_line_codeless_leads_out(const ntr_pass_graph *g, uint32_t insn) {
@@ -295,9 +270,8 @@ static void look_at_block(ntr_pass_graph *g, uint32_t b) {
     const bool is_branch = last->count.flow == NTR_FLOW_BRANCH;
     if (to != NTR_NO_INDEX && to > g->blocks[b].last && (is_branch || is_far_branch(g, b)) && !tested_register(g, b))
         g->blocks[g->block_of[to]].skipped_to = true;
-    g->blocks[b].no_line = leads_to_handler(g, b);
+    g->blocks[b].to_handler = leads_to_handler(g, b);
     if (last->count.flow == NTR_FLOW_DIRECT_JUMP) find_value(g, b);
-    find_rounds(g, b);
 }
 
 /* Returns whether a block is all that is left of a note: a jump, a `nop` in place of one, or both. */
@@ -309,7 +283,7 @@ static bool is_note(const ntr_pass_graph *g, uint32_t b) {
 
 static void look_at_arc(ntr_pass_graph *g, ntr_pass_arc *a) {
     uint32_t number;
-    if (leads_to_handler(g, a->from)) join_handler(g, a);
+    if (g->blocks[a->from].to_handler) join_handler(g, a);
     a->apart |= ends_scope(g, a) || (selects_way(g, a->from, &number) && leads_to_note(g, a, number)) ||
                 (ends_handler(g, a->from) && begins_way(g, a->to));
     if (a->apart && is_note(g, a->to) && last_of(g, a->to)->line == last_of(g, a->from)->line)

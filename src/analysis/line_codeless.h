@@ -10,7 +10,6 @@
  * - The jump of the only `return` of a function is behind this note.
  * - Calls of destructors between an exception and its handler, and the end of a handler, are followed by such blocks.
  * - Where the two ways to the value of `a && b` meet, the block has the line of the last operand.
- * - The end of an endless loop is a block. A jump to it is made one to the loop's beginning.
  *
  * The code of each of these is what gcc 12 makes of it. gcc 14 has more of these blocks. Where the code is not like
  * that, nothing is assumed. */
@@ -19,7 +18,7 @@
 
 #include "analysis/line_graph.h"
 
-/* Sets `also`, `more`, `no_line` and `apart` in the graph. */
+/* Sets `also`, `more`, `no_line`, `to_handler` and `apart` in the graph. */
 void ntr_line_codeless_find(ntr_pass_graph *g);
 
 /* Returns whether an instruction is the number of a way out of a scope. The calls of destructors follow it. */

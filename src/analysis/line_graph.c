@@ -54,19 +54,11 @@ static bool is_jump_row(const ntr_pass_graph *g, size_t row) {
     return g->rows[row].end == NTR_SPAN_INDIRECT_JUMP && images->last == g->index && images->target == g->index;
 }
 
-/* Returns whether an instruction is the `return` of a variable that is in the place of the result already: gcc makes a
- * `nop` of it. What ends other variables is a block of its own. */
-static bool returns_in_place(const ntr_pass_graph *g, uint32_t i) {
-    const ntr_line_insn *insn = &g->flow->insns[i];
-    if (insn->optimized || !insn->begins_row || !insn->returns_value || insn[1].line <= insn->line) return false;
-    return (!i || insn[-1].count.flow != NTR_FLOW_BRANCH) && ntr_line_graph_is_nop(g, i);
-}
-
 /* Returns whether a block goes on after an instruction. Code that was not executed has no counts to tell apart. */
 static bool goes_on(const ntr_pass_graph *g, uint32_t i) {
     const ntr_line_insn *insn = &g->flow->insns[i];
     if (!ntr_line_is_adjacent(insn)) return false;
-    if (insn->count.flow == NTR_FLOW_LINEAR) return !returns_in_place(g, i);
+    if (insn->count.flow == NTR_FLOW_LINEAR) return true;
     return ntr_line_is_call(insn) && insn->target && insn->count.executed &&
            insn->count.executed == insn[1].count.executed &&
            ntr_always_returns(g->counts->program, place_of(g, insn->target));

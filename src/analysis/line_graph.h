@@ -19,11 +19,11 @@ typedef struct ntr_pass_block {
     bool crossed; /* one of another line does (line_passes.c) */
     bool skipped_to; /* a branch leads to it from before */
     bool no_line; /* gcc has it in no line */
+    bool to_handler; /* it leads from an exception to a handler (line_codeless.h) */
     bool counts; /* it returns, and a statement of the source does it */
     bool cleans; /* calls of `next` are other passes */
     uint64_t rest; /* executions that no arc leads to: calls of the function, landing pads, second returns */
     uint64_t unreturned; /* calls at the end that did not return */
-    uint64_t jumps; /* back to it, since the end of the last loop that begins here */
     uint64_t more; /* executions of a block without code (line_codeless.h), */
     uint32_t more_of; /* and an instruction of its line */
 } ntr_pass_block;
