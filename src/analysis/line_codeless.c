@@ -220,9 +220,10 @@ static bool is_cxx(const ntr_pass_graph *g, const ntr_line_insn *insn) {
 
 /* Returns an instruction of the greatest line of the code from the last branch before an instruction. */
 static uint32_t greatest_since_branch(const ntr_pass_graph *g, uint32_t insn) {
+    enum { OPERAND_MAX = 4096 }; /* instructions */
     const ntr_line_insn *insns = g->flow->insns;
     uint32_t greatest = insn;
-    for (uint32_t i = insn; i > 0 && ntr_line_is_adjacent(&insns[i - 1]); i--) {
+    for (uint32_t i = insn; i > 0 && insn - i < OPERAND_MAX && ntr_line_is_adjacent(&insns[i - 1]); i--) {
         if (i < insn && insns[i - 1].count.flow == NTR_FLOW_BRANCH) break;
         if (insns[i - 1].file == insns[insn].file && insns[i - 1].line > insns[greatest].line) greatest = i - 1;
     }
