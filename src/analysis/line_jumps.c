@@ -173,6 +173,18 @@ static bool is_branch_missing(const ntr_line_jumps *j, const jump_line *l, const
     return outside && !has_code(j, test);
 }
 
+/* Returns whether rounds of a loop lead past the line, which ends the loop: they come from code after its beginning. */
+static bool skips_rounds(const ntr_line_jumps *j, const jump_line *l) {
+    for (size_t i = 0; i < l->target_count; i++) {
+        const uint64_t target = l->targets[i];
+        const ntr_line_insn *to = ntr_line_flow_find(j->flow, target);
+        if (!to || to->line <= j->places[l->first]->line) continue;
+        for (size_t k = find_way(j, target); k < j->count && j->ways[k].to == target && j->ways[k].count; k++)
+            if (j->ways[k].from->count.address > target) return true;
+    }
+    return false;
+}
+
 static void set_open(const ntr_line_jumps *j, const jump_line *l, bool open) {
     for (size_t i = l->first; i < l->end; i++) j->flow->insns[j->places[i] - j->flow->insns].open = open;
 }
@@ -220,7 +232,7 @@ void ntr_line_jumps_count(const ntr_line_jumps *j, const ntr_source_steps *steps
         if (!jump.line) continue;
         bool maybe = false, lost = false;
         const uint64_t passes = count_entries(j, &l) + count_past(j, &l, steps, jump, &maybe, &lost);
-        const bool open = maybe || is_branch_missing(j, &l, steps, jump) || (lost && !passes);
+        const bool open = maybe || is_branch_missing(j, &l, steps, jump) || (!passes && (lost || skips_rounds(j, &l)));
         set_open(j, &l, open);
         set_passes(j, &l, open ? 0 : passes);
     }
